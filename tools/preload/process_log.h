@@ -11,6 +11,18 @@
 
 enum { PROCESS_LOG_PATH_BYTES = PATH_MAX + 64 };
 
+/* Writes at `at`, before `end`, and a 0 after it; gives where that is. Not snprintf(), which needs
+ * more stack than a signal handler may have. */
+char *append_text(char *at, const char *end, const char *text);
+char *append_number(char *at, const char *end, uint32_t number);
+
+/*
+ * Opens the directory of the logs (O_PATH). −1, with errno: it is not there, or others than this
+ * user made it or may write in it. A process can outlive the recorder, whose directory is removed
+ * then: another user may have one of that name.
+ */
+int process_log_open_folder(const char *directory);
+
 /*
  * Makes DIRECTORY/NAME-PID.log, or NAME-PID.1.log … where that is taken: a process that executes
  * another program keeps its number, and a number comes again. Gives the descriptor and which of

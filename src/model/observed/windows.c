@@ -168,12 +168,14 @@ const char *lode_window_obstacle_text(uint32_t obstacle)
 		NULL,
 		"handles or ignores SIGTRAP itself",
 		"blocks SIGTRAP",
-		"limits its system calls (seccomp)",
+		"limits its system calls (seccomp, user dispatch) or its clock",
 		"a debugger is attached",
 		"its run-time uses SIGTRAP (Java, Go, .NET)",
 		"no room for the log of windows",
 		"the kernel gave neither event nor timer",
 		"static, set-user-ID, of 32 bits or built with a sanitizer",
+		"its code has system calls that no library sees",
+		"it had several threads too early",
 	};
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(texts) == LODE_N_OBSTACLE_TEXTS);

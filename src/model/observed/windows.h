@@ -185,5 +185,5 @@ LodeWindowSums lode_windows_sums(const LodeWindows *self);
 
 /* A LodeWindowObstacle (sources/windows/window_log_format.h) in words: "handles or ignores SIGTRAP
  * itself". NULL for none. Static. */
-enum { LODE_N_OBSTACLE_TEXTS = 9 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */
+enum { LODE_N_OBSTACLE_TEXTS = 11 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */
 const char *lode_window_obstacle_text(uint32_t obstacle);

@@ -44,7 +44,14 @@ enum { COMMAND_END_MS = 2000 };
 enum { SHELL_BY_SIGNAL = 128 };
 
 /* The descriptors that poll() waits for; the rings come after these. */
-enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, WAIT_WINDOWS, N_WAITS };
+enum {
+	WAIT_SIGNALS,
+	WAIT_CONTROL,
+	WAIT_PROCESS,
+	WAIT_WINDOWS,
+	WAIT_WINDOW_REQUESTS,
+	N_WAITS = WAIT_WINDOW_REQUESTS + LODE_N_WINDOW_REQUESTS
+};
 
 typedef struct {
 	const LodePerfSamplerOptions *options;
@@ -204,7 +211,7 @@ static int ring_descriptor(const Session *self, unsigned cpu)
 
 static void set_up_waits(Session *self)
 {
-	const int fixed[N_WAITS] = {
+	int fixed[N_WAITS] = {
 		[WAIT_SIGNALS] = self->signal_descriptor,
 		[WAIT_CONTROL] = self->control.descriptor,
 		[WAIT_PROCESS] = self->process,
@@ -213,6 +220,11 @@ static void set_up_waits(Session *self)
 	                                 : -1,
 	};
 
+	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
+		fixed[WAIT_WINDOW_REQUESTS + i] =
+			self->windows != NULL
+				? lode_window_recorder_request_descriptor(self->windows, i)
+				: -1;
 	self->waits = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
 	for (unsigned i = 0; i < N_WAITS + self->recording.events->cpus->len; i++) {
 		const struct pollfd wait = {

@@ -5,8 +5,8 @@
 #include "base/files/own_library.h"
 #include "base/files/run_folder.h"
 #include "record/events/perf_event_choice.h"
-#include "record/events/perf_existing.h"
 #include "record/programs/preloaded_library.h"
+#include "record/windows/own_system_calls.h"
 #include "sources/windows/window_log_format.h"
 
 #include <errno.h>
@@ -17,8 +17,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -34,8 +36,8 @@ enum {
 	/* Between two signals of a thread, in its processor time, ± a tenth: those of different
 	 * processes are not to come in step. */
 	PERIOD_NS = 3900 * 1000,
-	/* After a process has announced itself its event is opened. Most short ones have ended
-	 * then, which makes them cheap. */
+	/* After a process has announced itself its event is opened, unless it asked before, and
+	 * enabled. Most short ones have ended then, which makes them cheap. */
 	DELAY_US = 5 * 1000,
 	/* Processes that have ended are given up so often, or less where that would take more than
 	 * a twentieth of the time. */
@@ -43,7 +45,9 @@ enum {
 	SURVEY_COST_FACTOR = 20,
 	LEFT_DESCRIPTORS = 64,
 	MAX_READS = 16,
+	MAX_ANNOUNCED = 1 << 16,
 	MAX_LOOKS = 64, /* processes that are examined for a debugger in each survey */
+	MAX_REQUESTS = 64,
 };
 
 /* Fields of perf_event_attr that headers before Linux 5.13 do not have. */
@@ -55,7 +59,9 @@ enum { FLAGS_OFFSET = 40, SIGNAL_DATA_OFFSET = 120, ATTRIBUTE_BYTES = 128 };
 typedef struct {
 	pid_t pid;
 	int descriptor;
-	bool is_traced; /* by a debugger, which would see the signals */
+	bool is_taken;   /* the process was examined: signals may come */
+	bool is_traced;  /* by a debugger, which would see the signals */
+	bool is_blocked; /* SIGTRAP was, at the last survey */
 } Event;
 
 struct LodeWindowRecorder {
@@ -65,9 +71,11 @@ struct LodeWindowRecorder {
 	LodeWindowLogs *logs;
 	char *library;
 	char **environment;
-	int fifo; /* −1: none */
+	LodeOwnSystemCalls *own_calls;
+	int fifo;                       /* −1: none */
+	int requests[LODE_N_WINDOW_REQUESTS]; /* sockets that listen; −1: none */
 	bool has_timer, is_on;
-	GArray *events;    /* Event: one for each thread that was there; others inherit it */
+	GArray *events;    /* Event: of the first thread of a process; others inherit it */
 	guint n_looked;    /* of the events, by the last survey */
 	GArray *announced; /* uint32_t: processes, to be taken when the delay is over */
 	gint64 due_us, next_survey_us; /* due_us 0: nothing is announced */
@@ -127,7 +135,7 @@ static bool can_open_events(const LodeWindowRecorder *self)
 
 static void set_event(const LodeWindowRecorder *self, const Event *event)
 {
-	bool is_on = self->is_on && !event->is_traced;
+	bool is_on = self->is_on && event->is_taken && !event->is_traced;
 
 	ioctl(event->descriptor, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
@@ -168,8 +176,13 @@ static uint64_t n_limits(const char *status)
 	return status_number(status, "\nSeccomp_filters:", 10);
 }
 
+static bool has_trap(const char *status, const char *name)
+{
+	return (status_number(status, name, 16) >> (SIGTRAP - 1) & 1) != 0;
+}
+
 static LodeWindowObstacle find_obstacle(
-	const LodeWindowRecorder *self, pid_t pid, const char *status)
+	const LodeWindowRecorder *self, pid_t pid, const char *status, const char *maps)
 {
 	g_autofree char *file = g_strdup_printf("/proc/%d/exe", (int)pid);
 
@@ -177,8 +190,20 @@ static LodeWindowObstacle find_obstacle(
 		return LODE_WINDOW_OBSTACLE_PRELOAD;
 	if (is_traced(status))
 		return LODE_WINDOW_OBSTACLE_TRACED;
-	return n_limits(status) > self->n_limits ? LODE_WINDOW_OBSTACLE_SECCOMP
-	                                         : LODE_WINDOW_OBSTACLE_NONE;
+	if (n_limits(status) > self->n_limits)
+		return LODE_WINDOW_OBSTACLE_SECCOMP;
+	return lode_own_system_calls_are_in(self->own_calls, pid, maps)
+	               ? LODE_WINDOW_OBSTACLE_CALLS
+	               : LODE_WINDOW_OBSTACLE_NONE;
+}
+
+/* Whether the library is at work. */
+static bool has_page(const LodeWindowRecorder *self, const char *maps)
+{
+	g_autofree char *folder = g_path_get_basename(self->folder->path);
+	g_autofree char *budget = g_strdup_printf("/%s/" LODE_WINDOW_BUDGET_NAME, folder);
+
+	return maps != NULL && strstr(maps, budget) != NULL;
 }
 
 /*
@@ -186,16 +211,9 @@ static LodeWindowObstacle find_obstacle(
  * the process that announced itself is in a namespace of its own, or has ended. Or it has executed
  * a program without the library since, which the signal would kill.
  */
-static bool is_ready(const LodeWindowRecorder *self, pid_t pid, const char *status)
+static bool is_ready(const LodeWindowRecorder *self, const char *status, const char *maps)
 {
-	g_autofree char *maps = NULL;
-	g_autofree char *folder = g_path_get_basename(self->folder->path);
-	g_autofree char *budget = g_strdup_printf("/%s/" LODE_WINDOW_BUDGET_NAME, folder);
-
-	if ((status_number(status, "\nSigCgt:", 16) >> (SIGTRAP - 1) & 1) == 0)
-		return false;
-	maps = read_text(pid, "maps");
-	return maps != NULL && strstr(maps, budget) != NULL;
+	return has_trap(status, "\nSigCgt:") && has_page(self, maps);
 }
 
 /* Without a ring, poll() does not tell of the end. */
@@ -206,16 +224,49 @@ static void close_ended(LodeWindowRecorder *self)
 			close_event(self, i);
 }
 
-static void look_for_debuggers(LodeWindowRecorder *self)
+/* What the library has not seen, as a system call of the program's own did it. */
+static LodeWindowObstacle find_change(
+	const LodeWindowRecorder *self, Event *event, const char *status)
 {
-	for (guint i = 0; i < MIN(self->events->len, MAX_LOOKS); i++) {
+	const bool was_blocked = event->is_blocked;
+
+	event->is_blocked = has_trap(status, "\nSigBlk:");
+	if (n_limits(status) > self->n_limits)
+		return LODE_WINDOW_OBSTACLE_SECCOMP;
+	if (!has_trap(status, "\nSigCgt:"))
+		return LODE_WINDOW_OBSTACLE_HANDLER;
+	return was_blocked && event->is_blocked ? LODE_WINDOW_OBSTACLE_BLOCKED
+	                                        : LODE_WINDOW_OBSTACLE_NONE;
+}
+
+/* False: there may be no more signals for it. */
+static bool look_at(LodeWindowRecorder *self, Event *event)
+{
+	g_autofree char *status = read_text(event->pid, "status");
+	const bool was_traced = event->is_traced;
+
+	if (status == NULL || !event->is_taken)
+		return true;
+	LodeWindowObstacle change = find_change(self, event, status);
+	if (change != LODE_WINDOW_OBSTACLE_NONE) {
+		/* if it has executed a program without the library, the event is not its own */
+		g_autofree char *maps = read_text(event->pid, "maps");
+		if (has_page(self, maps))
+			lode_window_logs_add_obstacle(self->logs, event->pid, change);
+		return false;
+	}
+	event->is_traced = is_traced(status);
+	if (event->is_traced != was_traced)
+		set_event(self, event);
+	return true;
+}
+
+static void look_for_changes(LodeWindowRecorder *self)
+{
+	for (guint i = 0; self->events->len > 0 && i < MIN(self->events->len, MAX_LOOKS); i++) {
 		guint next = ++self->n_looked % self->events->len;
-		Event *event = &g_array_index(self->events, Event, next);
-		g_autofree char *status = read_text(event->pid, "status");
-		bool was_traced = event->is_traced;
-		event->is_traced = is_traced(status);
-		if (event->is_traced != was_traced)
-			set_event(self, event);
+		if (!look_at(self, &g_array_index(self->events, Event, next)))
+			close_event(self, next);
 	}
 }
 
@@ -255,42 +306,72 @@ static void refuse(LodeWindowRecorder *self, pid_t pid, int code)
 	self->refusal = code;
 }
 
-/* The events are opened first and examined then whether they may be enabled: from the opening on,
- * the kernel removes them when something new is executed. */
-static void take_process(LodeWindowRecorder *self, pid_t pid)
+static void close_events_of(LodeWindowRecorder *self, pid_t pid)
 {
-	g_autoptr(GArray) threads = lode_perf_existing_threads(pid, NULL);
-	g_autoptr(GArray) opened = g_array_new(FALSE, FALSE, sizeof(Event));
-
-	/* an older process of that id has ended, or this one has executed anew */
 	for (guint i = self->events->len; i-- > 0;)
 		if (g_array_index(self->events, Event, i).pid == pid)
 			close_event(self, i);
-	for (guint i = 0; threads != NULL && i < threads->len; i++) {
-		const Event event = {
-			pid, open_event_with_room(self, g_array_index(threads, pid_t, i)), false};
-		if (event.descriptor >= 0)
-			g_array_append_val(opened, event);
-		else
-			refuse(self, pid, errno);
+}
+
+static Event *find_waiting(const LodeWindowRecorder *self, pid_t pid)
+{
+	for (guint i = 0; i < self->events->len; i++) {
+		Event *event = &g_array_index(self->events, Event, i);
+		if (event->pid == pid && !event->is_taken)
+			return event;
 	}
-	g_autofree char *status = opened->len > 0 ? read_text(pid, "status") : NULL;
-	bool is_taken = status != NULL && is_ready(self, pid, status);
-	LodeWindowObstacle obstacle = is_taken ? find_obstacle(self, pid, status)
-	                                       : LODE_WINDOW_OBSTACLE_NONE;
+	return NULL;
+}
+
+/*
+ * An event that a thread inherits from another one leaves both as alike as the kernel wants them for
+ * a quick switch from one to the other. One that is opened on a thread beside others makes each
+ * switch of it slow, for ever.
+ */
+static Event *open_waiting(LodeWindowRecorder *self, pid_t pid)
+{
+	g_autofree char *status = read_text(pid, "status");
+
+	/* an older process of that id has ended, or this one has executed anew */
+	close_events_of(self, pid);
+	if (status == NULL)
+		return NULL;
+	if (status_number(status, "\nThreads:", 10) > 1) {
+		lode_window_logs_add_obstacle(self->logs, pid, LODE_WINDOW_OBSTACLE_THREADS);
+		return NULL;
+	}
+	const Event event = {.pid = pid, .descriptor = open_event_with_room(self, pid)};
+	if (event.descriptor < 0) {
+		refuse(self, pid, errno);
+		return NULL;
+	}
+	g_array_append_val(self->events, event);
+	return &g_array_index(self->events, Event, self->events->len - 1);
+}
+
+/* The event is opened first and the process examined then: from the opening on, the kernel removes
+ * it when something new is executed. */
+static void take_process(LodeWindowRecorder *self, pid_t pid)
+{
+	Event *event = find_waiting(self, pid);
+
+	if (event == NULL)
+		event = open_waiting(self, pid);
+	if (event == NULL)
+		return;
+	g_autofree char *status = read_text(pid, "status");
+	g_autofree char *maps = read_text(pid, "maps");
+	event->is_taken = status != NULL && is_ready(self, status, maps);
+	LodeWindowObstacle obstacle = event->is_taken ? find_obstacle(self, pid, status, maps)
+	                                              : LODE_WINDOW_OBSTACLE_NONE;
 	if (obstacle != LODE_WINDOW_OBSTACLE_NONE) {
 		lode_window_logs_add_obstacle(self->logs, pid, obstacle);
-		is_taken = false;
+		event->is_taken = false;
 	}
-	for (guint i = 0; i < opened->len; i++) {
-		Event *event = &g_array_index(opened, Event, i);
-		if (is_taken)
-			set_event(self, event);
-		else
-			close(event->descriptor);
-	}
-	if (is_taken)
-		g_array_append_vals(self->events, opened->data, opened->len);
+	if (event->is_taken)
+		set_event(self, event);
+	else
+		close_events_of(self, pid);
 }
 
 /* They are written by four bytes, which a pipe does not divide. A program that never stops writing
@@ -301,16 +382,75 @@ static void read_announced(LodeWindowRecorder *self, gint64 now_us)
 	ssize_t n;
 
 	for (unsigned i = 0; i < MAX_READS && (n = read(self->fifo, pids, sizeof(pids))) > 0; i++)
-		if (!self->has_timer)
+		if (!self->has_timer && self->announced->len < MAX_ANNOUNCED)
 			g_array_append_vals(
 				self->announced, pids, (guint)((size_t)n / sizeof(pids[0])));
-	self->due_us = self->announced->len > 0 ? now_us + DELAY_US : 0;
+	if (self->announced->len == 0)
+		self->due_us = 0;
+	else if (self->due_us == 0)
+		self->due_us = now_us + DELAY_US;
+}
+
+static void take_announced(LodeWindowRecorder *self)
+{
+	for (guint i = 0; i < self->announced->len; i++) {
+		uint32_t pid = g_array_index(self->announced, uint32_t, i);
+		if (pid > 0 && pid <= G_MAXINT)
+			take_process(self, (pid_t)pid);
+	}
+	g_array_set_size(self->announced, 0);
+	self->due_us = 0;
+}
+
+/* --- what processes wait for --- */
+
+static bool is_announced(const LodeWindowRecorder *self, pid_t pid)
+{
+	for (guint i = 0; i < self->announced->len; i++)
+		if (g_array_index(self->announced, uint32_t, i) == (uint32_t)pid)
+			return true;
+	return false;
+}
+
+static void forget_announced(LodeWindowRecorder *self, pid_t pid)
+{
+	for (guint i = self->announced->len; i-- > 0;)
+		if (g_array_index(self->announced, uint32_t, i) == (uint32_t)pid)
+			g_array_remove_index_fast(self->announced, i);
+}
+
+/* A program that is not announced any more has its event, or an obstacle. */
+static void answer(LodeWindowRecorder *self, LodeWindowRequest request, pid_t pid)
+{
+	if (request == LODE_WINDOW_REQUEST_CLOSE) {
+		close_events_of(self, pid);
+		forget_announced(self, pid);
+	} else if (is_announced(self, pid)) {
+		open_waiting(self, pid);
+	}
+}
+
+/* The kernel says who connected. What the process had announced before is read first. */
+static void answer_requests(LodeWindowRecorder *self, LodeWindowRequest request)
+{
+	for (unsigned i = 0; i < MAX_REQUESTS && self->requests[request] >= 0; i++) {
+		struct ucred peer = {0};
+		socklen_t size = sizeof(peer);
+		int connection = accept4(self->requests[request], NULL, NULL, SOCK_CLOEXEC);
+		if (connection < 0)
+			return;
+		read_announced(self, g_get_monotonic_time());
+		if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+			peer.pid > 0)
+			answer(self, request, peer.pid);
+		close(connection);
+	}
 }
 
 static void survey(LodeWindowRecorder *self, gint64 now_us)
 {
 	close_ended(self);
-	look_for_debuggers(self);
+	look_for_changes(self);
 	lode_window_logs_collect(self->logs);
 	gint64 end_us = g_get_monotonic_time();
 	self->next_survey_us = end_us + MAX(SURVEY_US, SURVEY_COST_FACTOR * (end_us - now_us));
@@ -320,13 +460,10 @@ void lode_window_recorder_update(LodeWindowRecorder *self)
 {
 	gint64 now_us = g_get_monotonic_time();
 
+	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
+		answer_requests(self, i);
 	if (now_us >= self->due_us) {
-		for (guint i = 0; i < self->announced->len; i++) {
-			uint32_t pid = g_array_index(self->announced, uint32_t, i);
-			if (pid > 0 && pid <= G_MAXINT)
-				take_process(self, (pid_t)pid);
-		}
-		g_array_set_size(self->announced, 0);
+		take_announced(self);
 		read_announced(self, now_us);
 	}
 	if (now_us >= self->next_survey_us)
@@ -365,6 +502,40 @@ static bool has_memory_folder(void)
 	       (uint64_t)status.f_bavail * (uint64_t)status.f_bsize >= MEMORY_LEAST;
 }
 
+/* The path of a socket is short: it leads through the descriptor of the directory. */
+static int listen_at(const LodeWindowRecorder *self, const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int folder = open(self->folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	g_snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder, name);
+	bool is_done = folder >= 0 && listener >= 0 &&
+	               bind(listener, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+	               listen(listener, SOMAXCONN) == 0;
+	const int code = errno;
+	if (folder >= 0)
+		close(folder);
+	if (!is_done && listener >= 0)
+		close(listener);
+	errno = code;
+	return is_done ? listener : -1;
+}
+
+static bool open_requests(LodeWindowRecorder *self, GError **error)
+{
+	static const char *const names[] = {LODE_WINDOW_OPEN_NAME, LODE_WINDOW_CLOSE_NAME};
+
+	G_STATIC_ASSERT(G_N_ELEMENTS(names) == LODE_N_WINDOW_REQUESTS);
+	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
+		if ((self->requests[i] = listen_at(self, names[i])) < 0) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s/%s: %s",
+				self->folder->path, names[i], g_strerror(errno));
+			return false;
+		}
+	return true;
+}
+
 static bool make_folder(LodeWindowRecorder *self, GError **error)
 {
 	g_autofree char *parent = g_canonicalize_filename(g_get_tmp_dir(), NULL);
@@ -390,7 +561,7 @@ static bool make_folder(LodeWindowRecorder *self, GError **error)
 		return false;
 	}
 	self->logs = lode_window_logs_new(self->folder->path, error);
-	return self->logs != NULL;
+	return self->logs != NULL && open_requests(self, error);
 }
 
 LodeWindowRecorder *lode_window_recorder_new(
@@ -402,6 +573,9 @@ LodeWindowRecorder *lode_window_recorder_new(
 	self->options = *options;
 	self->is_on = is_on;
 	self->fifo = -1;
+	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
+		self->requests[i] = -1;
+	self->own_calls = lode_own_system_calls_new();
 	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
 	self->announced = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->refused = g_hash_table_new(NULL, NULL);
@@ -419,6 +593,12 @@ void lode_window_recorder_end(LodeWindowRecorder *self)
 {
 	while (self->events->len > 0)
 		close_event(self, self->events->len - 1);
+	/* who waits is told by that: there are no more events */
+	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
+		if (self->requests[i] >= 0) {
+			close(self->requests[i]);
+			self->requests[i] = -1;
+		}
 	setrlimit(RLIMIT_NOFILE, &self->limit);
 }
 
@@ -431,6 +611,7 @@ void lode_window_recorder_free(LodeWindowRecorder *self)
 		close(self->fifo);
 	lode_run_folder_remove(self->folder);
 	lode_window_logs_free(self->logs);
+	lode_own_system_calls_free(self->own_calls);
 	g_array_unref(self->events);
 	g_array_unref(self->announced);
 	g_hash_table_unref(self->refused);
@@ -477,6 +658,12 @@ bool lode_window_recorder_has_timer(const LodeWindowRecorder *self)
 int lode_window_recorder_descriptor(const LodeWindowRecorder *self)
 {
 	return self->fifo;
+}
+
+int lode_window_recorder_request_descriptor(
+	const LodeWindowRecorder *self, LodeWindowRequest request)
+{
+	return self->requests[request];
 }
 
 bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,

@@ -3,8 +3,8 @@
  * Lets a program be executed step by step now and then, by a library that is preloaded into its
  * processes (tools/preload/windows), and collects what was seen (docs/formats/windows.md).
  *
- *   process: library loaded ──pid──▶ FIFO ─▶ lode: an event on each thread ──SIGTRAP──▶ process:
- *   a window may begin ─▶ log ──at the end──▶ section of the recording
+ *   process: library loaded ──pid──▶ FIFO ─▶ lode: an event of its first thread, which others
+ *   inherit ──SIGTRAP──▶ process: a window may begin ─▶ log ──at the end──▶ section of the recording
  *
  * The event counts the thread's processor time and is opened from outside, so that the program has
  * no descriptor of it and executes no system call for it. Linux before 5.18 can kill a program by
@@ -55,7 +55,17 @@ int lode_window_recorder_descriptor(const LodeWindowRecorder *self);
  * 0: none is. */
 gint64 lode_window_recorder_due_us(const LodeWindowRecorder *self);
 
-/* Takes the processes that have announced themselves some milliseconds ago, and gives up those that
+/* What processes ask for, and wait for: these can be read when one does; −1: none does. */
+typedef enum {
+	LODE_WINDOW_REQUEST_OPEN,  /* its event, before it makes its first thread */
+	LODE_WINDOW_REQUEST_CLOSE, /* its event, for good */
+	LODE_N_WINDOW_REQUESTS,
+} LodeWindowRequest;
+
+int lode_window_recorder_request_descriptor(
+	const LodeWindowRecorder *self, LodeWindowRequest request);
+
+/* Answers requests, takes the processes that have announced themselves some milliseconds ago, and gives up those that
  * have ended. */
 void lode_window_recorder_update(LodeWindowRecorder *self);
 

@@ -45,13 +45,15 @@ typedef enum {
 	LODE_WINDOW_OBSTACLE_NONE,
 	LODE_WINDOW_OBSTACLE_HANDLER, /* it handles or ignores SIGTRAP itself */
 	LODE_WINDOW_OBSTACLE_BLOCKED, /* it blocks SIGTRAP by name */
-	LODE_WINDOW_OBSTACLE_SECCOMP, /* it limits its system calls */
+	LODE_WINDOW_OBSTACLE_SECCOMP, /* it limits its system calls, or reading the clock */
 	LODE_WINDOW_OBSTACLE_TRACED,  /* a debugger is attached */
 	LODE_WINDOW_OBSTACLE_RUNTIME, /* a run-time that uses SIGTRAP: Java, Go, .NET */
 	LODE_WINDOW_OBSTACLE_MEMORY,  /* no room for the log */
 	LODE_WINDOW_OBSTACLE_EVENT,   /* the kernel gives neither event nor timer */
 	LODE_WINDOW_OBSTACLE_PRELOAD, /* the library cannot be loaded: static, set-user-ID, 32
 	                                 bits, a sanitizer; the recorder says so */
+	LODE_WINDOW_OBSTACLE_CALLS,   /* its code has system calls that no library sees */
+	LODE_WINDOW_OBSTACLE_THREADS, /* it had several threads before its event was opened */
 	LODE_N_WINDOW_OBSTACLES,
 } LodeWindowObstacle;
 
@@ -80,6 +82,11 @@ enum {
 
 /* The page that all processes share, a file of this name beside the logs. */
 #define LODE_WINDOW_BUDGET_NAME "budget"
+
+/* Sockets beside it: who connects to one waits until lode has opened, or closed, the event of its
+ * process, and then closes the connection. */
+#define LODE_WINDOW_OPEN_NAME "open"
+#define LODE_WINDOW_CLOSE_NAME "close"
 
 typedef struct {
 	uint64_t worked_ns; /* processor time without windows, as the processes added it */

@@ -240,10 +240,13 @@ static int system_call_registers(void)
 	uint64_t seen = 0;
 	pid_t parent = getppid();
 	for (long i = 0; i < odd_rounds(500000); i++) {
-		uint64_t result = SYS_getppid, flags, next, here;
-		__asm__ volatile("lea 1f(%%rip), %3\n syscall\n 1: mov %%r11, %1\n mov %%rcx, %2"
-				 : "+a"(result), "=&r"(flags), "=&r"(next), "=&r"(here)
-				 :
+		uint64_t result, flags, next, here;
+		/* with the number beside it: programs with system calls of any kind have no windows
+		 */
+		__asm__ volatile("lea 1f(%%rip), %3\n mov %4, %%eax\n syscall\n"
+				 "1: mov %%r11, %1\n mov %%rcx, %2"
+				 : "=&a"(result), "=&r"(flags), "=&r"(next), "=&r"(here)
+				 : "i"(SYS_getppid)
 				 : "rcx", "r11", "memory");
 		ODD_CHECK(next == here);
 		ODD_CHECK((pid_t)result == parent);

@@ -94,7 +94,7 @@ static void test_obstacles(void)
 	for (uint32_t i = LODE_WINDOW_OBSTACLE_HANDLER; i <= LODE_N_WINDOW_OBSTACLES; i++)
 		g_assert_nonnull(lode_window_obstacle_text(i));
 	g_assert_cmpstr(lode_window_obstacle_text(LODE_WINDOW_OBSTACLE_SECCOMP), ==,
-		"limits its system calls (seccomp)");
+		"limits its system calls (seccomp, user dispatch) or its clock");
 	g_assert_cmpstr(lode_window_obstacle_text(LODE_WINDOW_OBSTACLE_EVENT), ==,
 		"the kernel gave neither event nor timer");
 }

@@ -329,7 +329,7 @@ with_limit "a limit on address space" -v 200000
 with_limit "a limit on descriptors" -n 4
 with_limit "a small stack" -s 64
 
-if [ "$(id -u)" -eq 0 ] && mkdir full && mount -t tmpfs -o size=256k none full 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && mkdir full && mount -t tmpfs -o size=256k,mode=700 none full 2>/dev/null; then
 	LODE_ALLOCATIONS=$work/full LD_PRELOAD=$library ./many >out 2>err
 	status=$?
 	check "a full disk" "$(status_is 0)" "$(is_equal "$(cat out)" ended output)" \

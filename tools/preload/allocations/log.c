@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
+#include "../left_environment.h"
 #include "../process_log.h"
 #include "log_format.h"
 #include "thread_state.h"
@@ -24,6 +25,8 @@
 
 #define DIRECTORY_VARIABLE "LODE_ALLOCATIONS"
 #define TICKS_VARIABLE "LODE_ALLOCATION_TICKS"
+#define VARIABLES "LODE_ALLOCATION"
+#define LIBRARY "liblode-allocations.so"
 
 /* Far from where the kernel puts what the program maps, so that its addresses stay as they are. */
 #define LOG_PLACE ((void *)0x210000000000)
@@ -274,6 +277,13 @@ __attribute__((constructor)) static void begin(void)
 
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))
 		return;
+	int folder = process_log_open_folder(given);
+	if (folder < 0) {
+		/* the recorder has ended: the name is anybody's */
+		remove_from_environment(LIBRARY, VARIABLES);
+		return;
+	}
+	syscall(SYS_close, folder);
 	find_operator_new();
 	has_own_malloc = !log_is_malloc_ours();
 	/* Whole before another thread can see that there is a state. */

@@ -5,6 +5,7 @@
  */
 #include "orders.h"
 
+#include "../left_environment.h"
 #include "page_policy.h"
 
 #include <errno.h>
@@ -45,16 +46,24 @@ void placement_orders_unbind(void)
 		placement_orders_bind(&original);
 }
 
+/* When lode has ended, another user may have a file of that name. */
+static bool is_own_file(const struct stat *status)
+{
+	return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
+	       (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* Our calls of mmap go to the kernel, past our own mmap(). */
 static PlacementOrders *map_file(const char *path)
 {
 	struct stat status;
-	int file = open(path, O_RDWR | O_CLOEXEC);
+	int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	void *place = MAP_FAILED;
 
 	if (file < 0)
 		return NULL;
-	if (fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof(PlacementOrders) &&
+	if (fstat(file, &status) == 0 && is_own_file(&status) &&
+		status.st_size >= (off_t)sizeof(PlacementOrders) &&
 		status.st_size <= MAX_SIZE)
 		place = (void *)syscall(SYS_mmap, PLACE, (size_t)status.st_size,
 			PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -101,6 +110,9 @@ __attribute__((constructor)) void placement_orders_begin(void)
 	PlacementOrders *read = path != NULL ? map_file(path) : NULL;
 
 	if (read == NULL) {
+		/* lode has ended: the name is anybody's */
+		if (path != NULL)
+			remove_from_environment("liblode-placement.so", PLACEMENT_ORDERS_VARIABLE);
 		errno = code;
 		return;
 	}

@@ -5,7 +5,6 @@
 #include "sources/windows/window_log_format.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,18 +26,16 @@ enum { MAX_TRIES = 8 };
 static LodeWindowBudget *shared;
 static uint32_t share_ppm;
 
-bool budget_open(const char *directory, uint32_t given_ppm)
+bool budget_open(int folder, uint32_t given_ppm)
 {
-	char path[PROCESS_LOG_PATH_BYTES];
 	const size_t size = LODE_WINDOW_LOG_PAGE;
+	long descriptor = syscall(SYS_openat, folder, LODE_WINDOW_BUDGET_NAME,
+		O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-	snprintf(path, sizeof(path), "%s/" LODE_WINDOW_BUDGET_NAME, directory);
-	long descriptor = syscall(
-		SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (descriptor < 0)
 		return false;
 	struct stat status;
-	if (fstat((int)descriptor, &status) == 0 &&
+	if (fstat((int)descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
 		((size_t)status.st_size >= size || syscall(SYS_ftruncate, descriptor, size) == 0))
 		shared = map_far(PLACE, size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)descriptor);
 	syscall(SYS_close, descriptor);

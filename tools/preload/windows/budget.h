@@ -28,8 +28,9 @@ typedef struct {
 /* Processor time of this process. */
 uint64_t budget_used_ns(void);
 
-/* Maps the page, and makes it if it does not exist. `share_ppm`: of the processor time. */
-bool budget_open(const char *directory, uint32_t share_ppm);
+/* Maps the page, and makes it if it does not exist. `folder`: of the logs, which no other user can
+ * change. `share_ppm`: of the processor time. */
+bool budget_open(int folder, uint32_t share_ppm);
 
 /* Unmaps the page, in a process that is not to be stepped: by the page the recorder knows those
  * that are (LodeWindowRecorder), also where one with this process's id announced itself before it

@@ -33,6 +33,11 @@ static void search(void)
 		{"prctl", &found.prctl},
 		{"ptrace", &found.ptrace},
 		{"syscall", &found.syscall},
+		{"execve", &found.execve},
+		{"execvpe", &found.execvpe},
+		{"fexecve", &found.fexecve},
+		{"posix_spawn", &found.posix_spawn},
+		{"posix_spawnp", &found.posix_spawnp},
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions about signals that ours stand in front of, and those that are called inside. */
+/* The functions about signals and programs that ours stand in front of, and those that are called
+ * inside. */
 #pragma once
 
 #include <signal.h>
+#include <spawn.h>
 #include <time.h>
 
 typedef struct {
@@ -24,6 +26,15 @@ typedef struct {
 	int (*prctl)(int option, ...);
 	long (*ptrace)(int request, ...);
 	long (*syscall)(long number, ...);
+	int (*execve)(const char *path, char *const arguments[], char *const environment[]);
+	int (*execvpe)(const char *file, char *const arguments[], char *const environment[]);
+	int (*fexecve)(int descriptor, char *const arguments[], char *const environment[]);
+	int (*posix_spawn)(pid_t *out_pid, const char *path,
+		const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+		char *const arguments[], char *const environment[]);
+	int (*posix_spawnp)(pid_t *out_pid, const char *file,
+		const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+		char *const arguments[], char *const environment[]);
 } RealSignals;
 
 const RealSignals *real_signals(void);

@@ -10,7 +10,10 @@
  *
  * A child of vfork(), which has the parent's memory, changes nothing that is kept here.
  */
+#include "signals.h"
+
 #include "real_signals.h"
+#include "requests.h"
 #include "stepping.h"
 #include "thread_setup.h"
 
@@ -49,13 +52,19 @@ static bool is_function(const struct sigaction *action)
 	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+/* The recorder has closed the event of this process. */
+static bool is_closed;
+
+/* What the program does next finds no window, and no signal of ours that comes later. */
 static void stop(LodeWindowObstacle obstacle)
 {
-	if (!stepping_is_installed() || !stepping_is_own_process())
+	if (!stepping_is_installed() || !stepping_is_own_process() || !stepping_is_begun())
 		return;
 	stepping_stop(obstacle);
 	stepping_wait();
 	threads_stop_timers();
+	if (stepping_has_events() && !is_closed)
+		is_closed = requests_close_event();
 }
 
 /* --- actions --- */
@@ -256,8 +265,8 @@ EXPORTED int pthread_sigmask(int how, const sigset_t *given, sigset_t *out_old)
 
 /* --- awaited signals --- */
 
-/* The recorder's events go on for a while when windows were stopped: a program that blocks SIGTRAP
- * and awaits it must not get theirs. */
+/* The recorder's events may go on for a while when windows were stopped: a program that blocks
+ * SIGTRAP and awaits it must not get theirs. */
 static bool is_ours(int number, const siginfo_t *info)
 {
 	return number == SIGTRAP && stepping_is_installed() && stepping_is_chance(info);
@@ -390,17 +399,56 @@ EXPORTED int pthread_kill(pthread_t thread, int number)
 
 /* --- system calls --- */
 
-/* The events of the recorder still come, and the way back from a handler is a system call, which
- * may not be allowed: the kernel is to drop them. */
+/* One that is pending and not ours is sent again. */
+static void drop_own_trap(void)
+{
+	const struct timespec now = {0, 0};
+	const uint64_t trap = bit_of(SIGTRAP);
+	siginfo_t info;
+
+	while (call_kernel(SYS_rt_sigtimedwait, (long)&trap, (long)&info, (long)&now,
+		       sizeof(trap)) == SIGTRAP)
+		if (!is_ours(SIGTRAP, &info)) {
+			call_kernel(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGTRAP,
+				(long)&info);
+			return;
+		}
+}
+
+/*
+ * The way back from a handler is a system call, which may not be allowed: no signal of ours may
+ * come. With the event closed the program has its own action again, unless a thread that has all
+ * signals blocked may still have one; where the event could not be closed the kernel is to drop
+ * them.
+ */
 static void stop_for_limits(void)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction own;
 
-	if (!stepping_is_on())
+	if (!stepping_is_installed() || !stepping_is_own_process() || stepping_is_limited())
 		return;
 	stop(LODE_WINDOW_OBSTACLE_SECCOMP);
-	if (stepping_has_events())
+	stepping_limit();
+	if (!stepping_has_events() || is_closed) {
+		drop_own_trap();
+		if (!threads_has_others())
+			stepping_give_back_action();
+	} else if (stepping_program_action(NULL, &own) == 0 && own.sa_handler == SIG_DFL) {
 		real_signals()->sigaction(SIGTRAP, &ignore, NULL);
+	}
+}
+
+/* Not in the headers of today. */
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+
+/* The kernel is asked to refuse system calls, to hand them to a handler, or to refuse the clock. */
+static bool is_limit(long option, unsigned long value)
+{
+	return option == PR_SET_SECCOMP || (option == PR_SET_SYSCALL_USER_DISPATCH && value != 0) ||
+	       (option == PR_SET_TSC && value != PR_TSC_ENABLE);
 }
 
 EXPORTED int prctl(int option, ...)
@@ -412,7 +460,7 @@ EXPORTED int prctl(int option, ...)
 	for (size_t i = 0; i < 4; i++)
 		given[i] = va_arg(arguments, unsigned long);
 	va_end(arguments);
-	if (option == PR_SET_SECCOMP)
+	if (is_limit(option, given[0]))
 		stop_for_limits();
 	return real_signals()->prctl(option, given[0], given[1], given[2], given[3]);
 }
@@ -478,13 +526,51 @@ static long set_other_by_call(
 	return result;
 }
 
+static int set_mask_by_call(int how, const sigset_t *given, sigset_t *out_old)
+{
+	return (int)((SystemCall *)real_signals()->syscall)(
+		SYS_rt_sigprocmask, how, (long)given, (long)out_old, sizeof(unsigned long), 0, 0);
+}
+
+/* The kernel has a word where the C library has a set. */
+static long set_raw_mask(int how, const unsigned long *given, unsigned long *out_old)
+{
+	sigset_t wanted = {0}, old = {0};
+
+	if (given != NULL)
+		memcpy(&wanted, given, sizeof(*given));
+	if (set_mask(set_mask_by_call, how, given != NULL ? &wanted : NULL,
+		    out_old != NULL ? &old : NULL) != 0)
+		return -1;
+	if (out_old != NULL)
+		memcpy(out_old, &old, sizeof(*out_old));
+	return 0;
+}
+
+/* The set of signals that a system call awaits; NULL: it awaits none. */
+static const unsigned long *awaited_by(long number, long a, long b)
+{
+	if (number == SYS_rt_sigtimedwait)
+		return (const unsigned long *)a;
+	return number == SYS_signalfd || number == SYS_signalfd4 ? (const unsigned long *)b : NULL;
+}
+
 /* The real one is jumped to: what forks by a system call returns twice from here. */
 EXPORTED SystemCall pass_system_call __asm__("syscall");
 
 long pass_system_call(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (number == SYS_seccomp)
+	const unsigned long *awaited = awaited_by(number, a, b);
+
+	if (number == SYS_seccomp || (number == SYS_prctl && is_limit(a, (unsigned long)b)))
 		stop_for_limits();
+	if (number == SYS_ptrace && a == PTRACE_TRACEME)
+		stop(LODE_WINDOW_OBSTACLE_TRACED);
+	if (number == SYS_execve || number == SYS_execveat)
+		signals_prepare_execution();
+	if (awaited != NULL && (*awaited & bit_of(SIGTRAP)) != 0 &&
+		(*awaited & bit_of(SIGTERM)) == 0)
+		stop(LODE_WINDOW_OBSTACLE_BLOCKED);
 	if (number == SYS_tgkill && is_blocked_trap((int)c) && b == syscall(SYS_gettid))
 		return send_trap_or_fail();
 	if (number == SYS_rt_sigaction && is_signal((int)a) && d == sizeof(unsigned long) &&
@@ -492,9 +578,71 @@ long pass_system_call(long number, long a, long b, long c, long d, long e, long 
 		return a == SIGTRAP ? set_trap_by_call((const KernelAction *)b, (KernelAction *)c)
 		                    : set_other_by_call((int)a, (const KernelAction *)b,
 					      (KernelAction *)c, d);
-	if (number == SYS_rt_sigprocmask && a != SIG_UNBLOCK && b != 0 &&
-		(*(const unsigned long *)b & bit_of(SIGTRAP)) != 0 &&
-		(*(const unsigned long *)b & bit_of(SIGTERM)) == 0)
-		stop(LODE_WINDOW_OBSTACLE_BLOCKED);
+	if (number == SYS_rt_sigprocmask && d == sizeof(unsigned long) && stepping_is_installed())
+		return set_raw_mask((int)a, (const unsigned long *)b, (unsigned long *)c);
 	return ((SystemCall *)real_signals()->syscall)(number, a, b, c, d, e, f);
+}
+
+/* --- another program --- */
+
+/* A handler of the program's that runs on the alternate stack has SIGTRAP blocked by us. */
+static bool is_blocked_by_us(void)
+{
+	stack_t stack = {0};
+
+	return thread_is_blocked() || (stepping_is_on() &&
+					      real_signals()->sigaltstack(NULL, &stack) == 0 &&
+					      (stack.ss_flags & SS_ONSTACK) != 0);
+}
+
+/* Whether the program believes that SIGTRAP is blocked with all others. Functions that are not ours,
+ * such as siglongjmp(), may have unblocked them. */
+static bool is_masked_with_others(uint64_t mask)
+{
+	return thread_is_masked() && (mask & bit_of(SIGTERM)) != 0;
+}
+
+/* Neither a signal of ours nor our mask is to outlive the program, in a child that has the parent's
+ * memory either. */
+void signals_prepare_execution(void)
+{
+	const uint64_t trap = bit_of(SIGTRAP);
+	const int code = errno;
+	uint64_t mask = 0;
+
+	if (!stepping_is_installed() || stepping_is_limited())
+		return;
+	call_kernel(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof(mask));
+	const bool is_masked = is_masked_with_others(mask);
+	if (!is_masked && (mask & trap) == 0)
+		return;
+	call_kernel(SYS_rt_sigprocmask, SIG_BLOCK, (long)&trap, 0, sizeof(trap));
+	const bool is_ours = !is_masked && is_blocked_by_us();
+	stop(LODE_WINDOW_OBSTACLE_BLOCKED);
+	drop_own_trap();
+	if (is_ours)
+		call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&trap, 0, sizeof(trap));
+	errno = code;
+}
+
+/* A child is to have SIGTRAP blocked where the program believes that it is: whether it was. */
+bool signals_block_for_child(void)
+{
+	const uint64_t trap = bit_of(SIGTRAP);
+	uint64_t mask = 0;
+
+	if (!stepping_is_installed() || !thread_is_masked() || !stepping_is_on())
+		return false;
+	call_kernel(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof(mask));
+	if (!is_masked_with_others(mask))
+		return false;
+	call_kernel(SYS_rt_sigprocmask, SIG_BLOCK, (long)&trap, 0, sizeof(trap));
+	return true;
+}
+
+void signals_unblock(void)
+{
+	const uint64_t trap = bit_of(SIGTRAP);
+
+	call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&trap, 0, sizeof(trap));
 }

@@ -3,9 +3,12 @@
  * The start in a process: finds whether it can be stepped, and announces it to the recorder, which
  * then opens the events. Nothing is done without LODE_WINDOWS.
  */
+#include "../left_environment.h"
+#include "../process_log.h"
 #include "budget.h"
 #include "known_code.h"
 #include "real_signals.h"
+#include "requests.h"
 #include "stepping.h"
 #include "thread_setup.h"
 
@@ -33,6 +36,7 @@ extern void __tsan_init(void) __attribute__((weak));
 #define PATHS_VARIABLE "LODE_WINDOWS_PATHS"
 #define TIMER_VARIABLE "LODE_WINDOWS_TIMER"
 #define SEED_VARIABLE "LODE_WINDOWS_SEED"
+#define LIBRARY "liblode-windows.so"
 
 enum { DEFAULT_SHARE_PPM = 30000, MAX_SHARE_PPM = 900000 };
 
@@ -130,13 +134,12 @@ static LodeWindowObstacle find_obstacle(bool is_timed)
 /* --- start --- */
 
 /* Opened for reading, too: no signal comes when there is no reader. */
-static void announce(void)
+static void announce(int folder)
 {
 	const uint32_t pid = (uint32_t)syscall(SYS_getpid);
-	char path[PATH_MAX + 16];
+	long descriptor = syscall(SYS_openat, folder, "announce",
+		O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 
-	snprintf(path, sizeof(path), "%s/announce", directory);
-	long descriptor = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (descriptor < 0)
 		return;
 	syscall(SYS_write, descriptor, &pid, sizeof(pid));
@@ -145,13 +148,20 @@ static void announce(void)
 
 static void begin_child(void)
 {
-	const uint64_t began_ns = budget_used_ns();
 	int code = errno;
 
+	if (stepping_is_limited()) {
+		threads_begin_child();
+		return;
+	}
+	const uint64_t began_ns = budget_used_ns();
 	stepping_open();
 	threads_begin_child();
-	if (stepping_is_on())
-		announce();
+	int folder = stepping_is_on() ? process_log_open_folder(directory) : -1;
+	if (folder >= 0) {
+		announce(folder);
+		syscall(SYS_close, folder);
+	}
 	budget_charge_begin(began_ns);
 	errno = code;
 }
@@ -166,9 +176,38 @@ static uint32_t read_share(void)
 	return ppm < MAX_SHARE_PPM ? (uint32_t)ppm : MAX_SHARE_PPM;
 }
 
+/* Descriptor of the directory; −1: none. If the recorder has ended, what is started from here on is
+ * not to have the library any more: the name of the directory is anybody's. */
+static int open_folder(const char *given)
+{
+	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))
+		return -1;
+	strcpy(directory, given);
+	int folder = process_log_open_folder(directory);
+	if (folder < 0)
+		remove_from_environment(LIBRARY, DIRECTORY_VARIABLE);
+	return folder;
+}
+
+static void begin_in(int folder, uint32_t share_ppm, const SteppingOptions *options)
+{
+	if (!budget_open(folder, share_ppm) || !stepping_begin(options))
+		return;
+	LodeWindowObstacle obstacle = find_obstacle(options->is_timed);
+	if (obstacle != LODE_WINDOW_OBSTACLE_NONE)
+		stepping_stop(obstacle);
+	stepping_begin_program();
+	stepping_open();
+	if (!stepping_is_on())
+		return;
+	pthread_atfork(NULL, NULL, begin_child);
+	threads_begin(options->is_timed);
+	requests_begin(directory);
+	announce(folder);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-	const char *given = getenv(DIRECTORY_VARIABLE);
 	const char *seed = getenv(SEED_VARIABLE);
 	const SteppingOptions options = {
 		.has_registers = getenv(PATHS_VARIABLE) == NULL,
@@ -177,28 +216,19 @@ __attribute__((constructor)) static void begin(void)
 		.directory = directory,
 	};
 	const uint32_t share_ppm = read_share();
-	const uint64_t began_ns = given != NULL ? budget_used_ns() : 0;
 	int code = errno;
 
-	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory) ||
-		share_ppm == 0 || is_sanitized())
+	if (share_ppm == 0 || is_sanitized())
 		return;
-	strcpy(directory, given);
-	if (!budget_open(directory, share_ppm) || !stepping_begin(&options))
-		return;
-	LodeWindowObstacle obstacle = find_obstacle(options.is_timed);
-	if (obstacle != LODE_WINDOW_OBSTACLE_NONE)
-		stepping_stop(obstacle);
-	stepping_begin_program();
-	stepping_open();
-	if (stepping_is_on()) {
-		pthread_atfork(NULL, NULL, begin_child);
-		threads_begin(options.is_timed);
-		announce();
+	int folder = open_folder(getenv(DIRECTORY_VARIABLE));
+	if (folder >= 0) {
+		const uint64_t began_ns = budget_used_ns();
+		begin_in(folder, share_ppm, &options);
+		budget_charge_begin(began_ns);
+		if (!stepping_is_on())
+			budget_close();
+		syscall(SYS_close, folder);
 	}
-	budget_charge_begin(began_ns);
-	if (!stepping_is_on())
-		budget_close();
 	errno = code;
 }
 

@@ -95,6 +95,7 @@ static bool is_installed;
 /* A child has these, too. */
 static struct sigaction program_action;
 static LodeWindowObstacle first_obstacle;
+static bool is_limited;
 
 /* --- budget --- */
 
@@ -658,6 +659,11 @@ int stepping_program_action(const struct sigaction *given, struct sigaction *out
 	return result;
 }
 
+void stepping_give_back_action(void)
+{
+	real_signals()->sigaction(SIGTRAP, &program_action, NULL);
+}
+
 /* --- life --- */
 
 bool stepping_begin(const SteppingOptions *given)
@@ -702,7 +708,7 @@ void stepping_begin_program(void)
 
 void stepping_end_program(void)
 {
-	if (state != NULL && stepping_is_own_process())
+	if (state != NULL && !is_limited && stepping_is_own_process())
 		budget_tell(&state->budget);
 }
 
@@ -726,6 +732,16 @@ void stepping_stop(LodeWindowObstacle obstacle)
 		state->log.header->obstacle = obstacle;
 }
 
+void stepping_limit(void)
+{
+	is_limited = true;
+}
+
+bool stepping_is_limited(void)
+{
+	return is_limited;
+}
+
 /* A thread that is in a window ends it at its next step. */
 void stepping_wait(void)
 {
@@ -738,9 +754,14 @@ void stepping_wait(void)
 	}
 }
 
+bool stepping_is_begun(void)
+{
+	return state != NULL && state->pid != 0;
+}
+
 bool stepping_is_on(void)
 {
-	return state != NULL && state->pid != 0 &&
+	return stepping_is_begun() &&
 	       __atomic_load_n(&state->obstacle, __ATOMIC_RELAXED) == LODE_WINDOW_OBSTACLE_NONE;
 }
 

@@ -44,8 +44,17 @@ void stepping_keep_log(void);
 /* No more windows in this process, nor in its children; the first reason counts. */
 void stepping_stop(LodeWindowObstacle obstacle);
 
+/* The process may not be allowed any system call but its own from now on, nor read the clock: none
+ * is made for it, nor in its children. */
+void stepping_limit(void);
+bool stepping_is_limited(void);
+
 /* After it: lets the window that there is end. */
 void stepping_wait(void);
+
+/* Whether something has begun in this process, windows or an obstacle: not in a child that was
+ * forked by a system call. */
+bool stepping_is_begun(void);
 
 /* Whether windows may begin in this process. */
 bool stepping_is_on(void);
@@ -73,3 +82,6 @@ void stepping_interrupt(ucontext_t *context);
  * unless it is the default action.
  */
 int stepping_program_action(const struct sigaction *given, struct sigaction *out_old);
+
+/* The program's own action is the kernel's again. No signal of ours may come any more. */
+void stepping_give_back_action(void);

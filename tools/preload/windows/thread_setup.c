@@ -4,6 +4,7 @@
 #include "../process_log.h"
 #include "../real_functions.h"
 #include "real_signals.h"
+#include "requests.h"
 #include "stepping.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ typedef struct {
 /* By the pointer, which a thread that comes later may have again. */
 static Thread threads[N_THREADS];
 static bool has_timers, has_rdfsbase, has_others; /* others: than the first thread */
+static bool has_asked;                            /* for the event */
 
 uintptr_t thread_pointer(void)
 {
@@ -111,6 +113,18 @@ void thread_set_masked(bool is_masked)
 
 	if (self != NULL)
 		self->is_masked = is_masked;
+}
+
+bool thread_is_blocked(void)
+{
+	const Thread *self = find(thread_pointer());
+
+	return self != NULL && self->is_blocked;
+}
+
+bool threads_has_others(void)
+{
+	return __atomic_load_n(&has_others, __ATOMIC_RELAXED);
 }
 
 static void release(bool *is_taken)
@@ -215,7 +229,7 @@ void threads_begin_child(void)
 		if (&threads[i] != self)
 			threads[i].pointer = 0;
 	}
-	has_others = false;
+	has_others = has_asked = false;
 	if (self == NULL)
 		return;
 	self->has_timer = false;
@@ -237,7 +251,7 @@ static void leave_thread(void *data)
 	stack_t there;
 	int code = errno;
 
-	if (self == NULL)
+	if (self == NULL || stepping_is_limited())
 		return;
 	stop_timer(self);
 	if (real_signals()->sigaltstack(NULL, &there) == 0 && there.ss_sp == self->stack)
@@ -263,7 +277,7 @@ static Start starts[N_STARTS];
 /* NULL: there are no windows here, or no place: the thread starts as it would without us. */
 static Start *take_start(void)
 {
-	if (!stepping_is_installed())
+	if (!stepping_is_installed() || stepping_is_limited())
 		return NULL;
 	for (size_t i = 0; i < N_STARTS; i++) {
 		if (__atomic_exchange_n(&starts[i].is_taken, true, __ATOMIC_ACQUIRE))
@@ -276,10 +290,18 @@ static Start *take_start(void)
 	return NULL;
 }
 
+/* Threads inherit the event, which is opened before there are any. */
+static void prepare_first(void)
+{
+	__atomic_store_n(&has_others, true, __ATOMIC_RELAXED);
+	if (!has_timers && stepping_is_on() && stepping_is_own_process() &&
+		!__atomic_exchange_n(&has_asked, true, __ATOMIC_RELAXED))
+		requests_open_event();
+}
+
 static Thread *enter_started(const Start *told)
 {
 	int code = errno;
-	__atomic_store_n(&has_others, true, __ATOMIC_RELAXED);
 	Thread *self = enter_thread();
 
 	if (self != NULL) {
@@ -323,6 +345,7 @@ EXPORTED int pthread_create(pthread_t *out_thread, const pthread_attr_t *attribu
 	if (real == NULL)
 		return EAGAIN;
 	Start *told = take_start();
+	prepare_first();
 	if (told == NULL)
 		return real->pthread_create(out_thread, attributes, start, argument);
 	told->start = start;
@@ -340,6 +363,7 @@ EXPORTED int thrd_create(thrd_t *out_thread, thrd_start_t start, void *argument)
 	if (real == NULL)
 		return thrd_error;
 	Start *told = take_start();
+	prepare_first();
 	if (told == NULL)
 		return real->thrd_create(out_thread, start, argument);
 	told->start = NULL;

@@ -25,6 +25,12 @@ bool thread_is_known(uintptr_t pointer);
 bool thread_is_masked(void);
 void thread_set_masked(bool is_masked);
 
+/* Whether we have blocked SIGTRAP in this thread. */
+bool thread_is_blocked(void);
+
+/* Whether the process has, or had, threads beside this one. */
+bool threads_has_others(void);
+
 /* For the thread that calls; `is_timed`: threads have timers. */
 void threads_begin(bool is_timed);
 
