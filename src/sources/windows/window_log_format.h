@@ -80,6 +80,8 @@ enum {
 	                                   result was not flushed to 0 */
 };
 
+enum { LODE_WINDOW_SHORT_PROGRAMS = 256 };
+
 /* The page that all processes share, a file of this name beside the logs. */
 #define LODE_WINDOW_BUDGET_NAME "budget"
 
@@ -92,6 +94,8 @@ typedef struct {
 	uint64_t worked_ns; /* processor time without windows, as the processes added it */
 	uint64_t spent_ns;  /* by windows, or reserved for them */
 	uint32_t flags;     /* LODE_WINDOW_BUDGET_… */
+	uint32_t n_without; /* programs that were executed without the library, as they are short */
+	uint64_t short_programs[LODE_WINDOW_SHORT_PROGRAMS]; /* see short_programs.c */
 } LodeWindowBudget;
 
 enum {

@@ -26,6 +26,8 @@ enum { MAX_TRIES = 8 };
 static LodeWindowBudget *shared;
 static uint32_t share_ppm;
 
+_Static_assert(sizeof(LodeWindowBudget) <= LODE_WINDOW_LOG_PAGE, "it is one page");
+
 bool budget_open(int folder, uint32_t given_ppm)
 {
 	const size_t size = LODE_WINDOW_LOG_PAGE;
@@ -43,8 +45,15 @@ bool budget_open(int folder, uint32_t given_ppm)
 	return shared != NULL;
 }
 
+LodeWindowBudget *budget_page(void)
+{
+	return shared;
+}
+
 void budget_close(void)
 {
+	if (shared == NULL)
+		return;
 	syscall(SYS_munmap, shared, LODE_WINDOW_LOG_PAGE);
 	shared = NULL;
 }

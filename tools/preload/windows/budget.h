@@ -14,6 +14,8 @@
  */
 #pragma once
 
+#include "sources/windows/window_log_format.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,6 +38,9 @@ bool budget_open(int folder, uint32_t share_ppm);
  * that are (LodeWindowRecorder), also where one with this process's id announced itself before it
  * executed this program. No window can be reserved from then on, nor time be told. */
 void budget_close(void);
+
+/* NULL: it is not mapped. */
+LodeWindowBudget *budget_page(void);
 
 /* To be called when the process has executed a program. */
 void budget_begin(Budget *self);

@@ -9,6 +9,7 @@
 #include "known_code.h"
 #include "real_signals.h"
 #include "requests.h"
+#include "short_programs.h"
 #include "stepping.h"
 #include "thread_setup.h"
 
@@ -149,6 +150,8 @@ static void announce(int folder)
 static void begin_child(void)
 {
 	int code = errno;
+
+	short_programs_begin_child();
 
 	if (stepping_is_limited()) {
 		threads_begin_child();

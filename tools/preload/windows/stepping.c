@@ -6,6 +6,7 @@
 #include "known_code.h"
 #include "next_instruction.h"
 #include "real_signals.h"
+#include "short_programs.h"
 #include "thread_setup.h"
 #include "window_log.h"
 
@@ -491,6 +492,7 @@ static void meet_chance(uintptr_t self, ucontext_t *context)
 		threads_stop_timers();
 		return;
 	}
+	short_programs_leave_out();
 	uint64_t n_signals = __atomic_add_fetch(&state->n_signals, 1, __ATOMIC_RELAXED);
 	if (has_log())
 		state->log.header->n_signals = n_signals;
@@ -709,7 +711,7 @@ void stepping_begin_program(void)
 void stepping_end_program(void)
 {
 	if (state != NULL && !is_limited && stepping_is_own_process())
-		budget_tell(&state->budget);
+		short_programs_end(budget_tell(&state->budget));
 }
 
 void stepping_keep_log(void)
