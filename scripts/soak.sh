@@ -108,7 +108,7 @@ odd_kinds() {
 	soak "odd kinds with windows, $1 runs with seed $seed" \
 		env LODE_ODD_RUNS="$1" LODE_WINDOWS_SEED="$seed" tests/e2e/windows_odd.sh "$build/src/cli/lode" \
 		"$build/tools/preload/windows/liblode-windows.so" "$build/tests/e2e/odd" \
-		tests/e2e/windows_odd/exceptions.cpp
+		tests/e2e/windows_odd/exceptions.cpp "$build/tests/e2e/odd_own_calls"
 }
 
 # begin_loops N: busy ones.

@@ -4,7 +4,7 @@
 # Programs of many odd kinds print and end the same whether or not windows of them are executed step
 # by step: with a timer of the library's own, and with events of lode's. Prints TAP.
 #
-#   tests/e2e/windows_odd.sh LODE LIBRARY ODD EXCEPTIONS.cpp
+#   tests/e2e/windows_odd.sh LODE LIBRARY ODD EXCEPTIONS.cpp OWN
 #
 # In the environment, for the soak:
 #   LODE_ODD_RUNS      runs of each kind each way (1)
@@ -19,10 +19,11 @@ set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
-export library=$2 odd exceptions lode
+export library=$2 odd exceptions own lode
 library=$(realpath "$2")
 odd=$(realpath "$3")
 sources=$(realpath "$4")
+own=$(realpath "$5")
 begin "$1"
 exceptions=$work/exceptions
 export runs=${LODE_ODD_RUNS:-1} percent=${LODE_ODD_PERCENT:-30} limit=${LODE_ODD_LIMIT:-60}
@@ -35,6 +36,7 @@ execute() {
 	local program=$odd kind=$1
 	shift
 	[[ $kind != exception-* ]] || program=$exceptions
+	[[ $kind != own-* ]] || program=$own
 	timeout "$limit" "$@" sh -c '"$@" >out 2>err; echo $? >status' sh "$program" "$kind" "$percent" \
 		>wrapper 2>&1 </dev/null || echo "wrapper: status $?" >>wrapper
 }
@@ -102,7 +104,7 @@ elif ! "$lode" record --windows 50% -o trial -- true >trial.out 2>&1; then
 	echo "# no events: $(head -n 1 trial.out)"
 fi
 export ways
-programs=("$odd")
+programs=("$odd" "$own")
 if command -v g++ >/dev/null && g++ -O1 -g -fnon-call-exceptions -pthread -o "$exceptions" "$sources" 2>err; then
 	programs+=("$exceptions")
 fi

@@ -35,8 +35,8 @@ char *append_number(char *at, const char *end, uint32_t number)
 int process_log_open_folder(const char *directory)
 {
 	struct stat status;
-	long descriptor = syscall(SYS_openat, AT_FDCWD, directory,
-		O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	long descriptor = syscall(
+		SYS_openat, AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (descriptor < 0)
 		return -1;

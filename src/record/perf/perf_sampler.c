@@ -221,10 +221,10 @@ static void set_up_waits(Session *self)
 	};
 
 	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
-		fixed[WAIT_WINDOW_REQUESTS + i] =
-			self->windows != NULL
-				? lode_window_recorder_request_descriptor(self->windows, i)
-				: -1;
+		fixed[WAIT_WINDOW_REQUESTS + i] = self->windows != NULL
+		                                          ? lode_window_recorder_request_descriptor(
+								    self->windows, i)
+		                                          : -1;
 	self->waits = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
 	for (unsigned i = 0; i < N_WAITS + self->recording.events->cpus->len; i++) {
 		const struct pollfd wait = {

@@ -27,8 +27,8 @@ static const uint8_t call_bytes[] = {0x0f, 0x05};
 enum { FARTHEST = 96, PLACES = 16, UNKNOWN = -1, PAGE = 4096 };
 
 /* What a wrapper of the preloaded library looks at. */
-static const int64_t watched[] = {SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_ptrace, SYS_prctl,
-	SYS_seccomp, UNKNOWN};
+static const int64_t watched[] = {
+	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_ptrace, SYS_prctl, SYS_seccomp, UNKNOWN};
 
 struct LodeOwnSystemCalls {
 	GHashTable *files; /* text that says which file ─▶ GINT_TO_POINTER(bool) */
@@ -110,7 +110,8 @@ static bool is_watched(int64_t number)
 }
 
 /* From the farthest place on: the first that comes there has seen the most. */
-static bool is_watched_call(LodeInstructionDecoder *decoder, const uint8_t *code, const uint8_t *call)
+static bool is_watched_call(
+	LodeInstructionDecoder *decoder, const uint8_t *code, const uint8_t *call)
 {
 	const size_t before = (size_t)(call - code), far = MIN(before, FARTHEST);
 	const size_t n = MIN(far + 1, PLACES);
@@ -151,8 +152,9 @@ static bool read_mapping(const char *line, Mapping *out)
 	char rights[5];
 	int at = 0;
 
-	if (sscanf(line, "%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x %4s %" G_GINT64_MODIFIER
-			 "x %15s %" G_GINT64_MODIFIER "u %n",
+	if (sscanf(line,
+		    "%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x %4s %" G_GINT64_MODIFIER
+		    "x %15s %" G_GINT64_MODIFIER "u %n",
 		    &out->start, &out->end, rights, &out->offset, out->device, &out->inode,
 		    &at) != 6 ||
 		strchr(rights, 'x') == NULL || line[at] != '/')
@@ -166,9 +168,9 @@ static bool read_mapping(const char *line, Mapping *out)
  * (futex), or read and write. */
 static bool is_harmless(const char *path)
 {
-	static const char *const names[] = {"libc.so.", "libc-2.", "ld-linux", "ld-2.", "libpthread",
-		"librt.so.", "librt-2.", "libgomp.so", "libomp.so", "libiomp5.so", "libitm.so",
-		"liburing.so"};
+	static const char *const names[] = {"libc.so.", "libc-2.", "ld-linux", "ld-2.",
+		"libpthread", "librt.so.", "librt-2.", "libgomp.so", "libomp.so", "libiomp5.so",
+		"libitm.so", "liburing.so"};
 	g_autofree char *name = g_path_get_basename(path);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
@@ -195,9 +197,8 @@ static bool look_at_sections(const uint8_t *file, size_t size, bool *out_are_the
 	if (size < sizeof(head))
 		return false;
 	memcpy(&head, file, sizeof(head));
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-		head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(section) ||
-		head.e_shnum == 0 || head.e_shoff > size ||
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+		head.e_shentsize != sizeof(section) || head.e_shnum == 0 || head.e_shoff > size ||
 		head.e_shnum > (size - head.e_shoff) / sizeof(section))
 		return false;
 	for (size_t i = 0; i < head.e_shnum && !*out_are_there; i++) {

@@ -23,13 +23,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOwnSystemCalls, lode_own_system_calls_free)
 
 /*
  * Looks at the executable mappings of files of a process, but for the C library, the dynamic linker
- * and ours. `maps`: the text of /proc/PID/maps. Code that is made later, or that a library has which
- * is loaded later, is not seen.
+ * and ours. `maps`: the text of /proc/PID/maps. Code that is made later, or that a library has
+ * which is loaded later, is not seen.
  */
 bool lode_own_system_calls_are_in(LodeOwnSystemCalls *self, pid_t pid, const char *maps);
 
 /*
- * Whether machine code has a `syscall` whose number is one of these calls or is not known: it may be
- * given to a function. Bytes that only look like one, within another instruction, do not count.
+ * Whether machine code has a `syscall` whose number is one of these calls or is not known: it may
+ * be given to a function. Bytes that only look like one, within another instruction, do not count.
  */
 bool lode_own_system_calls_in_code(const uint8_t *code, size_t size);

@@ -72,7 +72,7 @@ struct LodeWindowRecorder {
 	char *library;
 	char **environment;
 	LodeOwnSystemCalls *own_calls;
-	int fifo;                       /* −1: none */
+	int fifo;                             /* −1: none */
 	int requests[LODE_N_WINDOW_REQUESTS]; /* sockets that listen; −1: none */
 	bool has_timer, is_on;
 	GArray *events;    /* Event: of the first thread of a process; others inherit it */
@@ -192,9 +192,8 @@ static LodeWindowObstacle find_obstacle(
 		return LODE_WINDOW_OBSTACLE_TRACED;
 	if (n_limits(status) > self->n_limits)
 		return LODE_WINDOW_OBSTACLE_SECCOMP;
-	return lode_own_system_calls_are_in(self->own_calls, pid, maps)
-	               ? LODE_WINDOW_OBSTACLE_CALLS
-	               : LODE_WINDOW_OBSTACLE_NONE;
+	return lode_own_system_calls_are_in(self->own_calls, pid, maps) ? LODE_WINDOW_OBSTACLE_CALLS
+	                                                                : LODE_WINDOW_OBSTACLE_NONE;
 }
 
 /* Whether the library is at work. */
@@ -324,8 +323,8 @@ static Event *find_waiting(const LodeWindowRecorder *self, pid_t pid)
 }
 
 /*
- * An event that a thread inherits from another one leaves both as alike as the kernel wants them for
- * a quick switch from one to the other. One that is opened on a thread beside others makes each
+ * An event that a thread inherits from another one leaves both as alike as the kernel wants them
+ * for a quick switch from one to the other. One that is opened on a thread beside others makes each
  * switch of it slow, for ever.
  */
 static Event *open_waiting(LodeWindowRecorder *self, pid_t pid)

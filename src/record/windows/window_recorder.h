@@ -4,7 +4,8 @@
  * processes (tools/preload/windows), and collects what was seen (docs/formats/windows.md).
  *
  *   process: library loaded ──pid──▶ FIFO ─▶ lode: an event of its first thread, which others
- *   inherit ──SIGTRAP──▶ process: a window may begin ─▶ log ──at the end──▶ section of the recording
+ *   inherit ──SIGTRAP──▶ process: a window may begin ─▶ log ──at the end──▶ section of the
+ * recording
  *
  * The event counts the thread's processor time and is opened from outside, so that the program has
  * no descriptor of it and executes no system call for it. Linux before 5.18 can kill a program by
@@ -65,8 +66,8 @@ typedef enum {
 int lode_window_recorder_request_descriptor(
 	const LodeWindowRecorder *self, LodeWindowRequest request);
 
-/* Answers requests, takes the processes that have announced themselves some milliseconds ago, and gives up those that
- * have ended. */
+/* Answers requests, takes the processes that have announced themselves some milliseconds ago, and
+ * gives up those that have ended. */
 void lode_window_recorder_update(LodeWindowRecorder *self);
 
 /* Whether windows may begin, in all processes. */

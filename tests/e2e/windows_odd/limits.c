@@ -32,7 +32,7 @@ static int strict(void)
 	return 0;
 }
 
-enum { HAS_SIGRETURN = 1, BY_CALL = 2 };
+enum { HAS_SIGRETURN = 1, BY_CALL = 2, BY_OLD_CALL = 4 };
 
 /* Lets nothing but write, exit_group and perhaps sigreturn be called; all else kills. */
 static int filter(int how)
@@ -49,9 +49,13 @@ static int filter(int how)
 	struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
 	odd_work(1, odd_rounds(10000000));
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	long result = (how & BY_CALL) != 0
-	                      ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
-	                      : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	long result;
+	if ((how & BY_CALL) != 0)
+		result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+	else if ((how & BY_OLD_CALL) != 0)
+		result = syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	else
+		result = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 	if (result != 0)
 		say("refused\n");
 	say(odd_work(1, odd_rounds(20000000)) % 2 == 0 ? "even\n" : "odd\n");
@@ -66,6 +70,77 @@ static int filtered(void)
 static int filtered_by_call(void)
 {
 	return filter(BY_CALL);
+}
+
+static int filtered_by_old_call(void)
+{
+	return filter(BY_OLD_CALL);
+}
+
+/* What the end of a program and of a child need none of is refused, too. */
+static int filtered_end(void)
+{
+	static const unsigned refused[] = {
+		SYS_clock_gettime, SYS_sigaltstack, SYS_rt_sigaction, SYS_openat, SYS_rt_sigreturn};
+	struct sock_filter rules[3 + 2 * 5];
+	struct sock_fprog program = {0, rules};
+	rules[program.len++] = (struct sock_filter)BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < 5; i++) {
+		rules[program.len++] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, refused[i], 0, 1);
+		rules[program.len++] = (struct sock_filter)BPF_STMT(
+			BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	}
+	rules[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	odd_work(1, odd_rounds(10000000));
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	ODD_CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+	pid_t child = fork();
+	odd_work(1, odd_rounds(10000000));
+	if (child == 0)
+		return 15;
+	odd_wait(child, "child");
+	return 16;
+}
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+
+static volatile char selector;
+
+static void allow_calls(int signal)
+{
+	(void)signal;
+	selector = 0;
+}
+
+/* As Wine has it for programs with system calls of a different kernel. */
+static int dispatched(void)
+{
+	odd_work(1, odd_rounds(10000000));
+	odd_handle(SIGSYS, allow_calls, 0);
+	int result = prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector);
+	selector = 1;
+	odd_work(1, odd_rounds(20000000));
+	selector = 0;
+	printf("%d\n", result);
+	return 17;
+}
+
+/* rdtsc faults: so does clock_gettime(). */
+static int clock_refused(void)
+{
+	odd_work(1, odd_rounds(10000000));
+	int result = prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	odd_work(1, odd_rounds(20000000));
+	pid_t child = fork();
+	if (child == 0)
+		return (int)(odd_work(1, odd_rounds(10000000)) & 0x7f);
+	odd_wait(child, "child");
+	printf("%d\n", result);
+	return 18;
 }
 
 static int filtered_but_return(void)
@@ -267,6 +342,10 @@ const OddKind odd_limits[] = {
 	{"limit-seccomp-strict", strict},
 	{"limit-seccomp-filter", filtered},
 	{"limit-seccomp-by-call", filtered_by_call},
+	{"limit-seccomp-by-old-call", filtered_by_old_call},
+	{"limit-seccomp-end", filtered_end},
+	{"limit-dispatch", dispatched},
+	{"limit-clock", clock_refused},
 	{"limit-seccomp-sigreturn", filtered_but_return},
 	{"limit-seccomp-exec", filtered_exec, "none"},
 	{"limit-seccomp-kills", filter_kills, "none"},

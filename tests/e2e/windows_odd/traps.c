@@ -3,8 +3,10 @@
 #include "odd.h"
 
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -170,6 +172,114 @@ static int blocked_all(void)
 	return 0;
 }
 
+/* What is blocked, and what waits, outlives the program. */
+static int say_mask(int status)
+{
+	sigset_t mask, pending, none;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	sigpending(&pending);
+	printf("blocked %d, pending %d\n", sigismember(&mask, SIGTRAP),
+		sigismember(&pending, SIGTRAP));
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	printf("unblocked\n");
+	return status;
+}
+
+static int blocked_exec(void)
+{
+	sigset_t most;
+	if (odd_stage != NULL)
+		return say_mask(4);
+	odd_work(1, odd_rounds(10000000));
+	sigfillset(&most);
+	sigdelset(&most, SIGTERM);
+	sigprocmask(SIG_BLOCK, &most, NULL);
+	odd_work(1, odd_rounds(20000000));
+	odd_execute("trap-blocked-exec", "second");
+	return 9;
+}
+
+static int blocked_all_exec(void)
+{
+	sigset_t all;
+	if (odd_stage != NULL)
+		return say_mask(5);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	odd_work(1, odd_rounds(20000000));
+	execl("/proc/self/exe", "odd", "trap-blocked-all-exec", "100", "second", (char *)NULL);
+	return 9;
+}
+
+static int blocked_all_spawn(void)
+{
+	char *arguments[] = {"odd", "trap-blocked-all-spawn", "100", "second", NULL};
+	sigset_t all;
+	pid_t child;
+	if (odd_stage != NULL)
+		return say_mask(6);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	odd_work(1, odd_rounds(20000000));
+	ODD_CHECK(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) == 0);
+	odd_wait(child, "child");
+	return 0;
+}
+
+static void execute_there(int signal)
+{
+	(void)signal;
+	odd_work(1, odd_rounds(20000000));
+	odd_execute("trap-handler-exec", "second");
+}
+
+/* From a handler on the alternate stack, as crash handlers do. */
+static int handler_exec(void)
+{
+	static char memory[1 << 16];
+	const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+	if (odd_stage != NULL)
+		return say_mask(7);
+	sigaltstack(&stack, NULL);
+	odd_handle(SIGUSR1, execute_there, SA_ONSTACK);
+	odd_work(1, odd_rounds(20000000));
+	raise(SIGUSR1);
+	return 9;
+}
+
+static int read_from_descriptor(void)
+{
+	struct signalfd_siginfo info;
+	sigset_t trap;
+	long n = 0;
+	odd_work(1, odd_rounds(10000000));
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &trap, NULL);
+	int descriptor = signalfd(-1, &trap, SFD_NONBLOCK);
+	odd_work(1, odd_rounds(20000000));
+	while (read(descriptor, &info, sizeof info) > 0)
+		n++;
+	printf("%ld\n", n);
+	raise(SIGTRAP);
+	ODD_CHECK(read(descriptor, &info, sizeof info) == sizeof info && info.ssi_code <= 0);
+	return 0;
+}
+
+static int awaited_by_call(void)
+{
+	uint64_t all = ~(uint64_t)0, trap = (uint64_t)1 << (SIGTRAP - 1), pending = 0;
+	struct timespec none = {0};
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8);
+	odd_work(1, odd_rounds(20000000));
+	syscall(SYS_rt_sigpending, &pending, 8);
+	printf("%d\n", (pending & trap) != 0);
+	printf("%ld\n", syscall(SYS_rt_sigtimedwait, &trap, NULL, &none, 8));
+	return 0;
+}
+
 static int raised(void)
 {
 	printf("%d\n", (int)(odd_work(1, odd_rounds(30000000)) & 0xff));
@@ -303,15 +413,21 @@ const OddKind odd_traps[] = {
 	{"trap-signal", handled_by_signal},
 	{"trap-handled-by-call", handled_by_call},
 	{"trap-ignored", ignored, "none"},
-	{"trap-blocked", blocked, "known"},
+	{"trap-blocked", blocked},
 	{"trap-blocked-often", blocked_often},
 	{"trap-blocked-all", blocked_all},
+	{"trap-blocked-exec", blocked_exec},
+	{"trap-blocked-all-exec", blocked_all_exec},
+	{"trap-blocked-all-spawn", blocked_all_spawn},
+	{"trap-handler-exec", handler_exec},
+	{"trap-signalfd", read_from_descriptor},
+	{"trap-awaited-by-call", awaited_by_call},
 	{"trap-raised", raised},
 	{"trap-int3", breakpoint},
 	{"trap-int1", debug_trap},
 	{"trap-own-steps", own_steps},
 	{"trap-own-steps-unhandled", own_steps_unhandled},
-	{"trap-debugger", debugger, "known"},
+	{"trap-debugger", debugger},
 	{"trap-attached", attached},
 	{0},
 };

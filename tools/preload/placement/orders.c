@@ -63,8 +63,7 @@ static PlacementOrders *map_file(const char *path)
 	if (file < 0)
 		return NULL;
 	if (fstat(file, &status) == 0 && is_own_file(&status) &&
-		status.st_size >= (off_t)sizeof(PlacementOrders) &&
-		status.st_size <= MAX_SIZE)
+		status.st_size >= (off_t)sizeof(PlacementOrders) && status.st_size <= MAX_SIZE)
 		place = (void *)syscall(SYS_mmap, PLACE, (size_t)status.st_size,
 			PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	close(file);

@@ -70,8 +70,7 @@ EXPORTED int execve(const char *path, char *const arguments[], char *const envir
 	char *changed[MAX_VARIABLES];
 
 	signals_prepare_execution();
-	return real_signals()->execve(
-		path, arguments, environment_for(path, environment, changed));
+	return real_signals()->execve(path, arguments, environment_for(path, environment, changed));
 }
 
 EXPORTED int execv(const char *path, char *const arguments[])
@@ -103,8 +102,8 @@ EXPORTED int fexecve(int descriptor, char *const arguments[], char *const enviro
 int execveat(int folder, const char *path, char *const arguments[], char *const environment[],
 	int flags);
 
-EXPORTED int execveat(int folder, const char *path, char *const arguments[],
-	char *const environment[], int flags)
+EXPORTED int execveat(
+	int folder, const char *path, char *const arguments[], char *const environment[], int flags)
 {
 	signals_prepare_execution();
 	return (int)syscall(SYS_execveat, folder, path, arguments, environment, flags);

@@ -2,10 +2,9 @@
 /*
  * What this process has the recorder do about its event, and waits for:
  *
- *   open    before it makes its first thread: threads that inherit the event are switched as fast as
- *           without; one that is opened on a single thread makes all switches of it slow
- *   close   before it does what a signal of ours must not meet: it blocks SIGTRAP, handles it, limits
- *           its system calls
+ *   open    before it makes its first thread: threads that inherit the event are switched as fast
+ * as without; one that is opened on a single thread makes all switches of it slow close   before it
+ * does what a signal of ours must not meet: it blocks SIGTRAP, handles it, limits its system calls
  *
  * The recorder answers by closing the connection. For signal handlers, too.
  */

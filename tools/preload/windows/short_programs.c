@@ -8,7 +8,8 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
-/* An entry is the upper bits of the name's hash, and in the lowest byte the number of short runs. */
+/* An entry is the upper bits of the name's hash, and in the lowest byte the number of short runs.
+ */
 enum { COUNT_BITS = 0xff, LEAST = 16, MOST = 0xfe, NEVER = 0xff, TRIED_ONE_IN = 32 };
 #define SHORT_NS UINT64_C(3000000)
 
@@ -30,7 +31,8 @@ static uint64_t *entry_of(LodeWindowBudget *page, uint64_t key)
 	return &page->short_programs[(key >> 8) % LODE_WINDOW_SHORT_PROGRAMS];
 }
 
-/* A place that a different program has taken stays its own once that is known to be short or not. */
+/* A place that a different program has taken stays its own once that is known to be short or not.
+ */
 static void note(bool is_short)
 {
 	LodeWindowBudget *page = budget_page();

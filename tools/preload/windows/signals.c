@@ -590,13 +590,13 @@ static bool is_blocked_by_us(void)
 {
 	stack_t stack = {0};
 
-	return thread_is_blocked() || (stepping_is_on() &&
-					      real_signals()->sigaltstack(NULL, &stack) == 0 &&
-					      (stack.ss_flags & SS_ONSTACK) != 0);
+	return thread_is_blocked() ||
+	       (stepping_is_on() && real_signals()->sigaltstack(NULL, &stack) == 0 &&
+		       (stack.ss_flags & SS_ONSTACK) != 0);
 }
 
-/* Whether the program believes that SIGTRAP is blocked with all others. Functions that are not ours,
- * such as siglongjmp(), may have unblocked them. */
+/* Whether the program believes that SIGTRAP is blocked with all others. Functions that are not
+ * ours, such as siglongjmp(), may have unblocked them. */
 static bool is_masked_with_others(uint64_t mask)
 {
 	return thread_is_masked() && (mask & bit_of(SIGTERM)) != 0;

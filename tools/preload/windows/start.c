@@ -138,8 +138,8 @@ static LodeWindowObstacle find_obstacle(bool is_timed)
 static void announce(int folder)
 {
 	const uint32_t pid = (uint32_t)syscall(SYS_getpid);
-	long descriptor = syscall(SYS_openat, folder, "announce",
-		O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	long descriptor = syscall(
+		SYS_openat, folder, "announce", O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 
 	if (descriptor < 0)
 		return;

@@ -518,11 +518,20 @@ static void meet_own(uintptr_t self, ucontext_t *context, bool is_trace)
 
 /* --- signals of others --- */
 
-/* It comes when this handler returns. */
+/* It comes when this handler returns. A signal is pending only once: one of ours that is would be
+ * in its place. */
 static void send_again(siginfo_t *info)
 {
+	const struct timespec now = {0, 0};
+	sigset_t trap;
 	long pid = syscall(SYS_getpid), tid = syscall(SYS_gettid);
+	siginfo_t pending;
 
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	while (real_signals()->sigtimedwait(&trap, &pending, &now) == SIGTRAP &&
+		stepping_is_chance(&pending))
+		;
 	if (syscall(SYS_rt_tgsigqueueinfo, pid, tid, (long)SIGTRAP, info) != 0)
 		syscall(SYS_tgkill, pid, tid, (long)SIGTRAP);
 }
