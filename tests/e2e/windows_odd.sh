@@ -132,6 +132,13 @@ while read -r kind note; do
 	[ "$note" != some ] || expected=$((expected + 1))
 	[ "$note" != some ] || [ "$windows" -eq 0 ] || had=$((had + 1))
 done <kinds.txt
+# A directory in which others may write is not the recorder's, and what a process starts then has
+# neither the library nor its variables.
+mkdir open && chmod 777 open
+LODE_WINDOWS=$PWD/open LODE_WINDOWS_SHARE=0.5 LD_PRELOAD=$library sh -c 'env; true' >variables
+LODE_WINDOWS=$PWD/gone LODE_WINDOWS_SHARE=0.5 LD_PRELOAD=$library sh -c 'env; true' >>variables
+check "a directory that is anybody's" "$(holds [ -z "$(ls open)" ])" \
+	"$(holds [ "$(grep -cE '^(LODE_WINDOWS|LD_PRELOAD)' variables)" = 0 ])"
 # A test that steps nothing cannot fail.
 check "$total windows, in $had of $expected kinds that should have some" \
 	"$(holds [ $((3 * had)) -ge "$expected" ])"

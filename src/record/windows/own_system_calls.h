@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/windows.
+ * Private to record/.
  *
  * Whether the code of a process has system calls of its own, past the C library, by which it could
  * do what no preloaded library sees: change the action on SIGTRAP or the mask of signals, limit its
