@@ -164,6 +164,13 @@ if $can_sample; then
 		>out 2>err || status=$?
 	check "run: a program that crashes later" "$(status_is 135)" "$(has x.lode)" \
 		"$(says 'ended by signal 7 .*; mining what it did until then')" "$(left_nothing)"
+
+	# Each signal stops a program that has asked to be traced, until its parent lets it go on.
+	status=0
+	# shellcheck disable=SC2016
+	"$lode" run -F 1000 -o x.lode --report /dev/null -- \
+		perl -e '$SIG{USR1} = sub { $n++ }; syscall(101, 0, 0, 0, 0); kill USR1 => $$ for 1 .. 3; exit 3 + $n' >out 2>err || status=$?
+	check "run: a program that asks to be traced" "$(status_is 6)" "$(left_nothing)"
 else
 	for verb in record run "memory record"; do
 		skip "$verb: Ctrl-C twice ends a program that ignores it" "sampling is not allowed here"

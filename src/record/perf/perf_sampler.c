@@ -13,6 +13,7 @@
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_program.h"
 #include "record/perf/perf_recording.h"
+#include "record/programs/child_reports.h"
 #include "record/programs/preloaded_library.h"
 #include "record/programs/program_check.h"
 #include "record/programs/running_process.h"
@@ -142,7 +143,7 @@ static void switch_sampling(Session *self, bool is_on)
 static void reap_program(Session *self)
 {
 	if (self->program.pid > 0 && !self->has_program_ended &&
-		wait4(self->program.pid, &self->status, WNOHANG, &self->usage) == self->program.pid)
+		lode_child_reports_take(self->program.pid, &self->status, &self->usage))
 		self->has_program_ended = true;
 }
 

@@ -6,6 +6,7 @@
 #include "record/programs/child.h"
 
 #include "base/error.h"
+#include "record/programs/child_reports.h"
 #include "record/programs/stop_requests.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const int forwarded_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -93,7 +93,7 @@ static void wait_for_end(const sigset_t *set, const LodeNotes *notes, LodeChildE
 		 * as well. SIGCHLD comes also when the child is stopped or goes on. */
 		if (signal != SIGCHLD)
 			lode_stop_requests_take(&requests, end->pid, signal, info.si_code <= 0);
-		else if (waitpid(end->pid, &end->status, WNOHANG) == end->pid)
+		else if (lode_child_reports_take(end->pid, &end->status, NULL))
 			break;
 	}
 	end->stop_signal = lode_stop_requests_signal(&requests, end->status);

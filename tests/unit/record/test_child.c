@@ -6,7 +6,10 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <pthread.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,8 +170,66 @@ static void test_standard_input(void)
 		dup2(saved, STDIN_FILENO);
 }
 
+static volatile sig_atomic_t n_signals;
+
+static void count_signal(int signal)
+{
+	(void)signal;
+	n_signals++;
+}
+
+static void *trace_thread(void *data)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	return data;
+}
+
+/* Is stopped at a signal, at an execution, and is waited for as a thread; status 7. */
+static int run_traced(const char *way)
+{
+	const char *const argv[] = {"/proc/self/exe", "--traced", "thread", NULL};
+	pthread_t thread;
+
+	if (strcmp(way, "thread") == 0) {
+		pthread_create(&thread, NULL, trace_thread, NULL);
+		pthread_join(thread, NULL);
+		return 7;
+	}
+	signal(SIGUSR1, count_signal);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	if (strcmp(way, "signal") == 0)
+		raise(SIGUSR1);
+	if (strcmp(way, "killed") == 0)
+		raise(SIGTERM);
+	if (strcmp(way, "signal") == 0 && n_signals != 1)
+		return 1;
+	execv(argv[0], (char *const *)argv);
+	return 2;
+}
+
+/* A child that asks to be traced makes us its tracer. */
+static void test_traced(void)
+{
+	static const char *const ways[] = {"signal", "execution", "thread", "killed"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		const char *const argv[] = {"/proc/self/exe", "--traced", ways[i], NULL};
+		g_autoptr(GError) error = NULL;
+		LodeChildEnd end = {0};
+
+		g_assert_true(lode_child_run(&(LodeChildOptions){.argv = argv}, &end, &error));
+		g_assert_no_error(error);
+		if (strcmp(ways[i], "killed") == 0)
+			g_assert_true(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGTERM);
+		else
+			g_assert_true(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 7);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "--traced") == 0)
+		return run_traced(argv[2]);
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/record/child/status", test_status);
 	g_test_add_func("/record/child/missing", test_missing);
@@ -179,5 +240,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/child/mask-restored", test_mask_restored);
 	g_test_add_func("/record/child/workers-take-no-signal", test_workers_take_no_signal);
 	g_test_add_func("/record/child/standard-input", test_standard_input);
+	g_test_add_func("/record/child/traced", test_traced);
 	return g_test_run();
 }
