@@ -180,6 +180,7 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 		lode_notes_add(&self->options->notes, "%s", self->result->sampling->note);
 	self->result->run.exit_status = self->result->sampling->exit_status;
 	self->result->run.stop_signal = self->result->sampling->stop_signal;
+	self->result->run.was_closed = self->result->sampling->was_closed;
 	g_ptr_array_add(self->result->run.recordings, g_steal_pointer(&output));
 	if (sampler.page_output != NULL)
 		g_ptr_array_add(self->result->run.recordings, g_steal_pointer(&pages));

@@ -214,6 +214,7 @@ static bool sample(Session *self, GError **error)
 	self->processor_seconds = children_seconds() - processor_start;
 	self->result->exit_status = sampled->exit_status;
 	self->result->stop_signal = sampled->stop_signal;
+	self->result->was_closed = sampled->was_closed;
 	self->was_interrupted = sampled->was_interrupted;
 	if (sampled->note != NULL)
 		lode_notes_add(&self->options->notes, "%s", sampled->note);
@@ -222,7 +223,7 @@ static bool sample(Session *self, GError **error)
 	bool is_ended = is_ended_by_signal(self);
 	if (sampled->n_samples >= (is_alone || is_ended ? 1 : FEWEST_SAMPLES))
 		g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
-	else if (!is_ended && !is_alone)
+	else if (!is_ended && !is_alone && !sampled->was_closed)
 		lode_notes_advise(&options->notes, LODE_ADVICE_RAISE_FREQUENCY,
 			"it ran too short to be sampled (%" G_GUINT64_FORMAT " samples)",
 			sampled->n_samples);

@@ -171,6 +171,22 @@ if $can_sample; then
 	"$lode" run -F 1000 -o x.lode --report /dev/null -- \
 		perl -e '$SIG{USR1} = sub { $n++ }; syscall(101, 0, 0, 0, 0); kill USR1 => $$ for 1 .. 3; exit 3 + $n' >out 2>err || status=$?
 	check "run: a program that asks to be traced" "$(status_is 6)" "$(left_nothing)"
+
+	cp "$(command -v sh)" with_rights
+	chown 65534 with_rights 2>/dev/null && chmod 4755 with_rights
+	if [ "$(id -u)" = 0 ] && [ "$(./with_rights -p -c 'id -u')" = 65534 ]; then
+		faults=()
+		# shellcheck disable=SC2016
+		for script in 'exec ./with_rights -c "exit 7"' './with_rights -c "exit 7"; exit $?'; do
+			status=0
+			"$lode" run -F 1 -o x.lode --report /dev/null -- sh -c "$script" >out 2>err || status=$?
+			faults+=("$(status_is 7)" "$(says 'not sampled: .with_rights.; .* more rights than its caller')" \
+				"$(! grep -q 'too short' err || echo 'says that it ran too short')" "$(left_nothing)")
+		done
+		check "run: a set-user-ID program is not sampled, but its status is passed on" "${faults[@]}"
+	else
+		skip "run: a set-user-ID program is not sampled, but its status is passed on" "this is not root"
+	fi
 else
 	for verb in record run "memory record"; do
 		skip "$verb: Ctrl-C twice ends a program that ignores it" "sampling is not allowed here"

@@ -80,6 +80,11 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 			self->verb, WTERMSIG(run->exit_status),
 			g_strsignal(WTERMSIG(run->exit_status)));
 		*out_status = LODE_EXIT_BY_SIGNAL + WTERMSIG(run->exit_status);
+	} else if (run->was_closed && !self->is_attached) {
+		/* The note has said why. It has run as it would without us. */
+		lode_display_line(
+			stderr, "lode %s: no sample was taken: no profile was written", self->verb);
+		*out_status = WEXITSTATUS(run->exit_status);
 	} else if (self->is_attached) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no sample was taken: the process executed no code of its own meanwhile; "

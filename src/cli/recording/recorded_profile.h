@@ -40,7 +40,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedProfile, lode_recorded_profile_clea
 /*
  * Whether anything was recorded. Otherwise prints why not, or sets an error with `advice` ("--exact
  * counts its executions"); *out_status is the verb's exit status: the signal that stopped lode, or
- * that ended the program before anything was recorded. An attached process gets different advice.
+ * that ended the program before anything was recorded, or the status of a program that the kernel
+ * does not let us sample. An attached process gets different advice.
  */
 bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
 	bool is_empty, const char *advice, int *out_status, GError **error);

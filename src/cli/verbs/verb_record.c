@@ -109,7 +109,7 @@ static void print_summary(const LodePerfSampling *sampled, const char *output)
 	if (sampled->n_samples > 0)
 		lode_display_line(
 			stderr, "lode record: go on with 'lode import %s -o x.lode'", path);
-	else
+	else if (!sampled->was_closed)
 		lode_display_line(stderr,
 			"lode record: too little ran while it was sampled; -F raises the "
 			"frequency");

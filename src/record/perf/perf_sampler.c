@@ -665,6 +665,23 @@ static bool is_ended_by_trap(const Session *self)
 	       (WIFEXITED(self->status) && WEXITSTATUS(self->status) == SHELL_BY_SIGNAL + SIGTRAP);
 }
 
+static bool note_closed(const LodeClosedPrograms *closed, GString *note)
+{
+	const char *name;
+	unsigned n = lode_closed_programs_count(closed, &name);
+	g_autofree char *which = n == 1 ? g_strdup_printf("'%s'", name)
+	                                : g_strdup_printf("%u processes such as '%s'", n, name);
+
+	if (n > 0)
+		lode_perf_note(note,
+			"not sampled: %s; the kernel ends the sampling of a program that has more "
+			"rights than its caller (set-user-ID, set-group-ID, file capabilities) or "
+			"that its caller may not read; root can record it with '-p PID' while it "
+			"runs",
+			which);
+	return n > 0;
+}
+
 static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
@@ -690,6 +707,7 @@ static LodePerfSampling *result_of(Session *self)
 		lode_perf_note(self->note,
 			"SIGTRAP ended the program, which its windows may have caused; "
 			"'--windows off' records without them");
+	result->was_closed = note_closed(self->recording.tally.closed, self->note);
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;

@@ -86,6 +86,8 @@ typedef struct {
 	                         ended it, as the time was up */
 	int stop_signal;      /* as LodeChildEnd.stop_signal */
 	bool was_interrupted; /* Ctrl-C came, whatever the program made of it */
+	bool was_closed;      /* a program had rights that keep us from sampling it; the note names
+	                         it */
 } LodePerfSampling;
 
 /*

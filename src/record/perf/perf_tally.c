@@ -16,15 +16,31 @@ typedef struct {
 	uint64_t time;
 } SampleStart;
 
+/* With these fields each other record ends (sample_id_all). */
+typedef struct {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t identifier;
+} RecordEnd;
+
 typedef struct {
 	struct perf_event_header header;
 	uint64_t id, lost;
 } LostRecord;
 
+/* The layout of PERF_RECORD_COMM. */
+typedef struct {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char name[16];
+} NameRecord;
+
 /* The layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
 typedef struct {
 	struct perf_event_header header;
 	uint32_t pid, parent, tid, parent_tid;
+	uint64_t time;
 } ThreadRecord;
 
 typedef struct {
@@ -42,6 +58,7 @@ void lode_perf_tally_init(LodePerfTally *self)
 	*self = (LodePerfTally){
 		.files = lode_kept_files_new(),
 		.processes = g_hash_table_new(NULL, NULL),
+		.closed = lode_closed_programs_new(),
 		.aside = g_hash_table_new(g_int64_hash, g_int64_equal),
 	};
 }
@@ -50,6 +67,7 @@ void lode_perf_tally_clear(LodePerfTally *self)
 {
 	g_clear_pointer(&self->files, lode_kept_files_free);
 	g_clear_pointer(&self->processes, g_hash_table_unref);
+	g_clear_pointer(&self->closed, lode_closed_programs_free);
 	g_clear_pointer(&self->aside, g_hash_table_unref);
 }
 
@@ -64,6 +82,29 @@ static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	self->last_time_ns = MAX(self->last_time_ns, sample.time);
 }
 
+static uint64_t time_of(const LodePerfRing *ring, uint64_t position, size_t size)
+{
+	RecordEnd end;
+
+	if (size < sizeof(struct perf_event_header) + sizeof(end))
+		return 0;
+	lode_perf_ring_copy(ring, position + size - sizeof(end), &end, sizeof(end));
+	return end.time;
+}
+
+static void add_name(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
+	const struct perf_event_header *header)
+{
+	NameRecord record = {0};
+
+	if ((header->misc & PERF_RECORD_MISC_COMM_EXEC) == 0)
+		return;
+	lode_perf_ring_copy(ring, position, &record, MIN(header->size, sizeof(record)));
+	record.name[sizeof(record.name) - 1] = '\0';
+	lode_closed_programs_execute(
+		self->closed, record.pid, time_of(ring, position, header->size), record.name);
+}
+
 static void add_mapping(
 	LodePerfTally *self, const LodePerfRing *ring, uint64_t position, size_t size)
 {
@@ -71,6 +112,7 @@ static void add_mapping(
 
 	lode_perf_ring_copy(ring, position, &record, MIN(size, sizeof(record)));
 	record.path[sizeof(record.path) - 1] = '\0';
+	lode_closed_programs_map(self->closed, record.pid, time_of(ring, position, size));
 	if (size <= offsetof(MappingRecord, path) || (record.protection & PROT_EXEC) == 0)
 		return;
 	const LodeMappedFile mapped = {
@@ -101,8 +143,10 @@ static void add_thread(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 		g_hash_table_add(self->processes, GUINT_TO_POINTER(record.pid));
 		if (self->runtime != NULL)
 			lode_jit_runtime_add_process(self->runtime, record.pid);
-	} else if (header->type == PERF_RECORD_EXIT && record.pid == record.tid)
+	} else if (header->type == PERF_RECORD_EXIT && record.pid == record.tid) {
 		g_hash_table_remove(self->processes, GUINT_TO_POINTER(record.pid));
+		lode_closed_programs_end(self->closed, record.pid, record.time);
+	}
 }
 
 static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
@@ -113,6 +157,9 @@ static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		add_sample(self, ring, position);
+		break;
+	case PERF_RECORD_COMM:
+		add_name(self, ring, position, header);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:

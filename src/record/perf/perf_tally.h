@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/perf/perf_ring.h"
+#include "record/programs/closed_programs.h"
 #include "record/programs/jit_runtime.h"
 #include "record/programs/kept_files.h"
 
@@ -14,6 +15,7 @@ typedef struct {
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
 	LodeKeptFiles *files;                 /* that were mapped to be executed */
 	GHashTable *processes;                /* started, not ended, as a set of their ids */
+	LodeClosedPrograms *closed;           /* that the kernel did not let us sample */
 	GHashTable *aside; /* set of uint64_t, borrowed: the ids of events whose samples do not
 	                      count */
 	LodeJitRuntime *runtime; /* gets processes and mappings; may be NULL */
@@ -23,5 +25,6 @@ void lode_perf_tally_init(LodePerfTally *self);
 void lode_perf_tally_clear(LodePerfTally *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodePerfTally, lode_perf_tally_clear)
 
-/* Every record between tail and head. Samples must begin with identifier, ip, tid, time. */
+/* Every record between tail and head. Samples must begin with identifier, ip, tid, time, and have
+ * of the fields that other records get only the CPU besides. */
 void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring);

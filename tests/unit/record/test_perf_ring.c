@@ -113,6 +113,83 @@ static void test_tally(Fixture *self, const void *data)
 	g_assert_false(last->is_found);
 }
 
+/* The fields with which each record ends. */
+typedef struct {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t identifier;
+} RecordEnd;
+
+static void put_execution(Fixture *self, uint32_t pid, const char *name, uint64_t time_ns)
+{
+	struct {
+		uint32_t pid, tid;
+		char name[16];
+		RecordEnd end;
+	} body = {pid, pid, "", {pid, pid, time_ns, 0, 0, 7}};
+	guint8 *data = (guint8 *)self->page + self->ring.mask + 1;
+	uint64_t start = self->page->data_head;
+
+	g_strlcpy(body.name, name, sizeof(body.name));
+	put(self, PERF_RECORD_COMM, &body, sizeof(body));
+	((struct perf_event_header *)(data + (start & self->ring.mask)))->misc =
+		PERF_RECORD_MISC_COMM_EXEC;
+}
+
+static void put_file(Fixture *self, uint32_t pid, uint64_t time_ns)
+{
+	struct {
+		uint32_t pid, tid;
+		uint64_t fields[7];
+		char path[8];
+		RecordEnd end;
+	} body = {pid, pid, {0}, "/a", {pid, pid, time_ns, 0, 0, 7}};
+
+	put(self, PERF_RECORD_MMAP2, &body, sizeof(body));
+}
+
+static void put_end(Fixture *self, uint32_t pid, uint64_t time_ns)
+{
+	struct {
+		uint32_t pid, parent, tid, parent_tid;
+		uint64_t time;
+		RecordEnd end;
+	} body = {pid, 1, pid, 1, time_ns, {pid, pid, time_ns, 0, 0, 7}};
+
+	put(self, PERF_RECORD_EXIT, &body, sizeof(body));
+}
+
+/* A program that ends before it maps its file was closed, in whatever order its records come. */
+static void test_closed(Fixture *self, const void *data)
+{
+	g_auto(LodePerfTally) tally;
+	const char *name;
+
+	(void)data;
+	lode_perf_tally_init(&tally);
+	/* 10 is a shell that executes something else, 11 maps on another CPU, 12 still runs */
+	put_execution(self, 10, "sh", 100);
+	put_file(self, 10, 110);
+	put_execution(self, 11, "plain", 100);
+	put_end(self, 11, 300);
+	put_file(self, 11, 120);
+	put_execution(self, 12, "runs", 100);
+	lode_perf_ring_update(&self->ring);
+	lode_perf_tally_add(&tally, &self->ring);
+	lode_perf_ring_release(&self->ring);
+	g_assert_cmpuint(lode_closed_programs_count(tally.closed, &name), ==, 0);
+	g_assert_null(name);
+	put_execution(self, 13, "sudo", 250);
+	put_end(self, 13, 251);
+	put_execution(self, 10, "ping", 200);
+	put_end(self, 10, 201);
+	lode_perf_ring_update(&self->ring);
+	lode_perf_tally_add(&tally, &self->ring);
+	g_assert_cmpuint(lode_closed_programs_count(tally.closed, &name), ==, 2);
+	g_assert_cmpstr(name, ==, "ping");
+}
+
 static void test_written(Fixture *self, const void *data)
 {
 	g_autofree char *directory = g_dir_make_tmp("lode-test-XXXXXX", NULL);
@@ -157,6 +234,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	add("tally", test_tally);
+	add("closed", test_closed);
 	add("written", test_written);
 	return g_test_run();
 }
