@@ -2,6 +2,7 @@
 #include "base/files/new_file.h"
 
 #include "base/error.h"
+#include "base/files/private_folder.h"
 #include "base/files/temporary_path.h"
 
 #include <errno.h>
@@ -121,6 +122,7 @@ LodeNewFile *lode_new_file_open(const char *path, GError **error)
 	/* Cut where the name would grow too long for a folder. */
 	g_autofree char *prefix = g_strdup_printf(".%.200s.", base);
 	remove_stale(folder, prefix);
+	lode_private_folders_remove_left();
 	g_autofree char *name = g_strdup_printf(
 		"%s%d-%08x" TEMPORARY_SUFFIX, prefix, (int)getpid(), g_random_int());
 	self->temporary_path = g_build_filename(folder, name, NULL);

@@ -5,7 +5,8 @@
  *   .x.lode.4711-8f3a29c1.tmp  ── sync, rename, sync the folder ──▶  x.lode
  *
  * The temporary file is locked while it is made, so that a file left by a killed process can be
- * distinguished from one that is being written; the next writer of the same name removes it.
+ * distinguished from one that is being written; the next writer of the same name removes it,
+ * and with it the temporary folders of killed processes (private_folder.h).
  */
 #pragma once
 

@@ -6,11 +6,24 @@
 #include <errno.h>
 #include <string.h>
 
+#define NAME "lode-read"
+
 enum { MAX_NAME = 64 }; /* limit of the part taken of a file's name */
+
+static bool is_ours(const char *name)
+{
+	return strcmp(name, NAME) == 0 || strcmp(name, LODE_RUN_FOLDER_NAME) == 0;
+}
+
+void lode_private_folders_remove_left(void)
+{
+	lode_run_folder_remove_stale(g_get_tmp_dir(), is_ours);
+}
 
 LodePrivateFolder *lode_private_folder_new(GError **error)
 {
-	LodeRunFolder *folder = lode_run_folder_make(g_get_tmp_dir(), "lode-read");
+	lode_private_folders_remove_left();
+	LodeRunFolder *folder = lode_run_folder_make(g_get_tmp_dir(), NAME);
 
 	if (folder == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", g_get_tmp_dir(),

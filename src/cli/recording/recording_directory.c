@@ -2,26 +2,19 @@
 #include "cli/recording/recording_directory.h"
 
 #include "base/error.h"
+#include "base/files/private_folder.h"
 #include "cli/interrupt.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define NAME "lode-run"
-
-/* The copies of store/private_copy.h have such names, too, and are removed likewise. */
-static bool is_ours(const char *name)
-{
-	return strcmp(name, NAME) == 0 || strcmp(name, "lode-read") == 0;
-}
-
 static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 {
-	lode_run_folder_remove_stale(g_get_tmp_dir(), is_ours);
+	lode_private_folders_remove_left();
 	/* Handlers are installed first, so that no signal ends the process between creation and
 	 * removal. */
 	lode_interrupt_cancellable();
-	self->temporary = lode_run_folder_make(g_get_tmp_dir(), NAME);
+	self->temporary = lode_run_folder_make(g_get_tmp_dir(), LODE_RUN_FOLDER_NAME);
 	if (self->temporary == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"cannot make a directory for the recording in '%s' (TMPDIR): %s",
