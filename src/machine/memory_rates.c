@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/memory_rates.h"
 
+#include "base/files/regular_file.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +19,7 @@ enum {
 	SMALLEST_MEMORY_MIB = 32, /* where the last level is unknown, or small */
 	LARGEST_MEMORY_MIB = 256,
 	WEEK_SECONDS = 7 * 24 * 3600,
+	MAX_FILE_BYTES = 1 << 20,
 };
 
 const char *lode_rate_level_name(LodeRateLevel level)
@@ -213,11 +216,13 @@ LodeMemoryRates lode_memory_rates_of_machine(const char *path)
 	                                    : g_strdup(path);
 	g_autofree char *folder = g_path_get_dirname(own);
 	g_autofree char *group = machine_name();
+	g_autofree char *text = lode_regular_file_read(own, MAX_FILE_BYTES, NULL);
 	g_autoptr(GKeyFile) file = g_key_file_new();
 	LodeMemoryRates rates = {0};
 	gint64 now = g_get_real_time() / G_USEC_PER_SEC;
 
-	g_key_file_load_from_file(file, own, G_KEY_FILE_NONE, NULL);
+	if (text != NULL)
+		g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, NULL);
 	gint64 measured = g_key_file_get_int64(file, group, "measured", NULL);
 	if (measured <= now && now - measured < WEEK_SECONDS &&
 		read_list(file, group, "read", rates.read) &&

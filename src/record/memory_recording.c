@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
+#include "base/files/regular_file.h"
 #include "record/page_survey.h"
 #include "record/perf/perf_program.h"
 #include "record/programs/jit_runtime.h"
@@ -212,7 +213,7 @@ static void trim(const char *path)
 /* A process that was killed when it had just made its log leaves an empty one. */
 static bool is_begun(const char *path, bool (*is_format)(const char *data, size_t size))
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int descriptor = lode_regular_file_open(path, O_NOFOLLOW, NULL);
 	char start[64];
 	ssize_t n = -1;
 

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/muting.h"
 
 #include "base/error.h"
+#include "base/files/regular_file.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -36,7 +37,9 @@ char **lode_muting_read(const char *path, GError **error)
 
 	if (path == NULL && !g_file_test(LODE_MUTING_FILE, G_FILE_TEST_EXISTS))
 		return g_strv_builder_end(globs);
-	g_autofree char *text = read_file(path != NULL ? path : LODE_MUTING_FILE, error);
+	g_autofree char *text = path != NULL ? read_file(path, error)
+	                                     : lode_regular_file_read(
+						       LODE_MUTING_FILE, MAX_BYTES, error);
 	if (text == NULL)
 		return NULL;
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);

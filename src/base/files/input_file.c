@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "base/files/compressed_stream.h"
 #include "base/files/nameless_file.h"
+#include "base/files/regular_file.h"
 #include "base/files/stream_decoder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,13 +25,13 @@ LodeInputFile *lode_input_file_open(const char *path, GError **error)
 	struct stat status;
 
 	self->path = g_strdup(path);
-	self->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (self->fd < 0 || fstat(self->fd, &status) != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
+	self->fd = lode_regular_file_open(path, 0, error);
+	if (self->fd < 0) {
+		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
-	if (!S_ISREG(status.st_mode)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
+	if (fstat(self->fd, &status) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
 		return NULL;
 	}
 	self->size = (uint64_t)status.st_size;

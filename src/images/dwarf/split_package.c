@@ -21,6 +21,8 @@
  */
 #include "images/dwarf/split_package.h"
 
+#include "base/files/regular_file.h"
+
 #include <dwarf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -732,7 +734,7 @@ LodeSplitPackage *lode_split_package_open(
 {
 	g_autoptr(LodeSplitPackage) self = NULL;
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = lode_regular_file_open(path, 0, NULL);
 	bool is_read = false;
 
 	if (fd < 0)
@@ -741,8 +743,7 @@ LodeSplitPackage *lode_split_package_open(
 	self->units = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	self->skeletons = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	self->last_abbreviations = UINT64_MAX;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-		status.st_size >= (off_t)sizeof(Elf64_Ehdr)) {
+	if (fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof(Elf64_Ehdr)) {
 		self->file_size = (size_t)status.st_size;
 		is_read = read_package(self, fd, skeletons);
 	}

@@ -3,9 +3,10 @@
 #include "images/elf/binary_image.h"
 
 #include "base/arrays/partition_point.h"
+#include "base/files/regular_file.h"
 #include "images/elf/image_variant.h"
 
-#include <stdio.h>
+#include <unistd.h>
 
 /* A perf map has no mark of its own, so that it is tried last. */
 static const LodeImageVariant *const variants[] = {
@@ -16,17 +17,15 @@ static const LodeImageVariant *const variants[] = {
 
 static const LodeImageVariant *variant_of(const char *path)
 {
-	/* The path comes from an input: a named pipe would hold us up. */
-	bool is_regular = g_file_test(path, G_FILE_TEST_IS_REGULAR);
-	FILE *file = is_regular ? fopen(path, "re") : NULL;
+	int descriptor = lode_regular_file_open(path, 0, NULL);
+	bool is_open = descriptor >= 0;
 	char head[16];
-	size_t n = 0;
+	ssize_t n_read = is_open ? read(descriptor, head, sizeof(head)) : 0;
+	size_t n = (size_t)MAX(n_read, 0);
 
-	if (file != NULL) {
-		n = fread(head, 1, sizeof head, file);
-		fclose(file);
-	}
-	for (size_t i = 0; is_regular && i < G_N_ELEMENTS(variants); i++)
+	if (is_open)
+		close(descriptor);
+	for (size_t i = 0; is_open && i < G_N_ELEMENTS(variants); i++)
 		if (variants[i]->is_file(path, head, n))
 			return variants[i];
 	/* its open() reports the fault: the file is of a different kind, or does not exist */

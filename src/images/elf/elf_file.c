@@ -8,6 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "base/files/regular_file.h"
 #include "base/text/hex_text.h"
 
 #include <elfutils/libdwelf.h>
@@ -39,19 +40,15 @@ static void warn(LodeElfFile *self, const char *message)
 		self->warning = message;
 }
 
-/* The path comes from an input: opening a named pipe would wait for a process that writes into it.
- */
 static bool open_file(LodeElfFile *self, GError **error)
 {
 	struct stat status;
 
-	self->fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (self->fd < 0 || fstat(self->fd, &status) != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", g_strerror(errno));
+	self->fd = lode_regular_file_open(self->path, 0, error);
+	if (self->fd < 0)
 		return false;
-	}
-	if (!S_ISREG(status.st_mode)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "not a regular file");
+	if (fstat(self->fd, &status) != 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", g_strerror(errno));
 		return false;
 	}
 	self->size = (uint64_t)status.st_size;
@@ -368,7 +365,7 @@ static void read_build_id(LodeElfFile *self)
 bool lode_elf_file_is_at(const char *path)
 {
 	char head[SELFMAG] = "";
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int descriptor = lode_regular_file_open(path, 0, NULL);
 	bool is_read = descriptor >= 0 && read(descriptor, head, sizeof(head)) == sizeof(head);
 
 	if (descriptor >= 0)

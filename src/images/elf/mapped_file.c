@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/elf/mapped_file.h"
 
+#include "base/files/regular_file.h"
 #include "base/text/maps_line.h"
 
-#include <fcntl.h>
 #include <glib.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -17,24 +17,6 @@
 #ifndef BTRFS_SUPER_MAGIC
 #define BTRFS_SUPER_MAGIC 0x9123683E
 #endif
-
-/* A device or a pipe, which to open has an effect, is never opened: O_PATH only finds. */
-static int open_regular(const char *path)
-{
-	char found[32];
-	struct stat status;
-	int place = open(path, O_PATH | O_CLOEXEC);
-	int descriptor = -1;
-
-	if (place < 0)
-		return -1;
-	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode)) {
-		g_snprintf(found, sizeof(found), "/proc/self/fd/%d", place);
-		descriptor = open(found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	close(place);
-	return descriptor;
-}
 
 /* These have a device of their own for stat(2) in each subvolume or mount, and another one in the
  * kernel's mappings. */
@@ -69,7 +51,7 @@ static LodeMappedFileMatch match_open(const LodeMappedFile *mapped, int descript
 
 LodeMappedFileMatch lode_mapped_file_match(const LodeMappedFile *mapped, const char *path)
 {
-	int descriptor = open_regular(path);
+	int descriptor = lode_regular_file_open(path, 0, NULL);
 	LodeMappedFileMatch match = LODE_MAPPED_FILE_OTHER_DEVICE;
 
 	if (descriptor < 0)
@@ -81,7 +63,7 @@ LodeMappedFileMatch lode_mapped_file_match(const LodeMappedFile *mapped, const c
 
 static int open_if_same(const LodeMappedFile *mapped, const char *path)
 {
-	int descriptor = open_regular(path);
+	int descriptor = lode_regular_file_open(path, 0, NULL);
 
 	if (descriptor < 0 || match_open(mapped, descriptor) == LODE_MAPPED_FILE_SAME)
 		return descriptor;
@@ -145,7 +127,7 @@ int lode_mapped_file_open(const LodeMappedFile *mapped, char **out_path)
 	path = g_strdup(mapped->path);
 	descriptor = take(open_if_same(mapped, path), path, out_path);
 	if (descriptor < 0 && (path = find_mapping(mapped)) != NULL)
-		descriptor = take(open_regular(path), path, out_path);
+		descriptor = take(lode_regular_file_open(path, 0, NULL), path, out_path);
 	if (descriptor < 0) {
 		path = g_strdup_printf("/proc/%d/exe", (int)mapped->pid);
 		descriptor = take(open_if_same(mapped, path), path, out_path);

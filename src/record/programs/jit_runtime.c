@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/files/own_library.h"
+#include "base/files/regular_file.h"
 #include "record/programs/preloaded_library.h"
 
 #include <fcntl.h>
@@ -156,13 +157,13 @@ static char *beginning_of(const char *program, size_t n_bytes)
 {
 	g_autofree char *path = g_find_program_in_path(program);
 	char *text = g_malloc0(n_bytes + 1);
-	FILE *file = path != NULL && g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re")
-	                                                                       : NULL;
+	int descriptor = path != NULL ? lode_regular_file_open(path, 0, NULL) : -1;
 
-	if (file == NULL)
+	if (descriptor < 0)
 		return text;
-	text[fread(text, 1, n_bytes, file)] = '\0';
-	fclose(file);
+	ssize_t n = read(descriptor, text, n_bytes);
+	text[MAX(n, 0)] = '\0';
+	close(descriptor);
 	return text;
 }
 
@@ -359,11 +360,10 @@ static bool is_recorded(const LodeJitRuntime *self, uint32_t pid)
 /* A regular file of ours; −1: it is not one. */
 static int open_own(const char *path)
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int descriptor = lode_regular_file_open(path, O_NOFOLLOW, NULL);
 	struct stat status;
 
-	if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-		status.st_uid == geteuid())
+	if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_uid == geteuid())
 		return descriptor;
 	if (descriptor >= 0)
 		close(descriptor);

@@ -2,8 +2,8 @@
 #include "record/programs/preloaded_library.h"
 
 #include "base/error.h"
+#include "base/files/regular_file.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -166,7 +166,7 @@ static const char *read_obstacle(const char *path)
 {
 	struct stat status;
 	const char *obstacle = NULL;
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int descriptor = lode_regular_file_open(path, 0, NULL);
 
 	/* for these the loader passes over paths in LD_PRELOAD (ld.so(8), secure-execution mode) */
 	if (stat(path, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
@@ -183,7 +183,7 @@ static const char *read_obstacle(const char *path)
 
 bool lode_preloaded_library_is_static(const char *path)
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int descriptor = lode_regular_file_open(path, 0, NULL);
 
 	elf_version(EV_CURRENT);
 	Elf *elf = descriptor >= 0 ? elf_begin(descriptor, ELF_C_READ_MMAP, NULL) : NULL;

@@ -2,11 +2,11 @@
 #include "record/programs/program_check.h"
 
 #include "base/error.h"
+#include "base/files/regular_file.h"
 #include "record/programs/script_program.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ static bool check_mode(const char *path, const char *tool, GError **error)
 /* A program that may be executed but not read gives none; the tool will say so. */
 static bool read_start(const char *path, Elf64_Ehdr *out_header, size_t *out_size)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int file = lode_regular_file_open(path, 0, NULL);
 
 	memset(out_header, 0, sizeof(*out_header));
 	if (file < 0)

@@ -2,9 +2,11 @@
 /* execve(2), "Interpreter scripts". */
 #include "record/programs/script_program.h"
 
+#include "base/files/regular_file.h"
+
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE_BYTES = 256, MAX_SCRIPTS = 5 };
 
@@ -12,13 +14,13 @@ enum { LINE_BYTES = 256, MAX_SCRIPTS = 5 };
 static bool read_first_line(const char *path, char **out_interpreter, char **out_argument)
 {
 	char line[LINE_BYTES + 1] = "";
-	FILE *file = fopen(path, "re");
+	int descriptor = lode_regular_file_open(path, 0, NULL);
 
-	if (file == NULL)
+	if (descriptor < 0)
 		return false;
-	size_t size = fread(line, 1, LINE_BYTES, file);
-	fclose(file);
-	line[size] = '\0';
+	ssize_t size = read(descriptor, line, LINE_BYTES);
+	close(descriptor);
+	line[MAX(size, 0)] = '\0';
 	if (!g_str_has_prefix(line, "#!"))
 		return false;
 	line[strcspn(line, "\n")] = '\0';

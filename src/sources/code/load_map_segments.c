@@ -2,12 +2,10 @@
 #include "sources/code/load_map_segments.h"
 
 #include "base/error.h"
+#include "base/files/regular_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_SEGMENTS = 4096 };
@@ -51,19 +49,11 @@ static GArray *read_segments(int fd, uint32_t flags, GError **error)
 
 static GArray *read_file(const char *path, uint32_t flags, GError **error)
 {
-	struct stat status;
-	GArray *segments = NULL;
-	/* The path comes from an input: it may name a pipe or a device, which must not block us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = lode_regular_file_open(path, 0, error);
 
-	if (fd < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", g_strerror(errno));
+	if (fd < 0)
 		return NULL;
-	}
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		segments = read_segments(fd, flags, error);
-	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "not a regular file");
+	GArray *segments = read_segments(fd, flags, error);
 	close(fd);
 	return segments;
 }

@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/error.h"
+#include "base/files/regular_file.h"
 #include "sources/allocations/live_ranges.h"
 #include "sources/text_lines.h"
 
@@ -153,15 +154,16 @@ static int open_map(const char *path, GError **error)
 	g_autofree char *directory = g_path_get_dirname(path);
 	struct stat where, status = {0};
 	bool is_shared = stat(directory, &where) == 0 && (where.st_mode & S_IWOTH) != 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (is_shared ? O_NOFOLLOW : 0));
+	g_autoptr(GError) cause = NULL;
+	int fd = lode_regular_file_open(path, is_shared ? O_NOFOLLOW : 0, &cause);
 	const char *why = NULL;
 
 	if (fd < 0)
 		why = is_shared && errno == ELOOP
 		              ? "a symbolic link in a directory where anyone may write"
-		              : g_strerror(errno);
-	else if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-		why = "not a regular file";
+		              : cause->message;
+	else if (fstat(fd, &status) != 0)
+		why = g_strerror(errno);
 	else if (is_shared && status.st_uid != 0 && status.st_uid != geteuid())
 		why = "neither yours nor root's, in a directory where anyone may write";
 	if (why == NULL)
