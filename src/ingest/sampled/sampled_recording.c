@@ -915,12 +915,37 @@ static bool read_samples(Reading *self, GError **error)
 	return true;
 }
 
+/* By type, as each says something else about the program. */
+static void account_skipped(Reading *self, const Input *input, const LodePerfInfo *info)
+{
+	for (guint i = 0; i < info->skipped->len; i++) {
+		const LodePerfSkipped *skipped = &g_array_index(info->skipped, LodePerfSkipped, i);
+		const char *name = lode_perf_data_record_name(skipped->type);
+		g_autofree char *reason =
+			name != NULL ? g_strdup_printf("records %s, which lode does not read", name)
+			: skipped->type == LODE_PERF_FURTHER_TYPES
+				? g_strdup("records of further unknown types")
+				: g_strdup_printf("records of the unknown type %u", skipped->type);
+		lode_recording_add_unresolved(
+			self->recording, reason, input->path, (double)skipped->n, 0);
+	}
+	if (info->n_missing_chains > 0)
+		lode_recording_add_unresolved(self->recording,
+			"samples whose callers were to come later, but are not in the recording",
+			input->path, (double)info->n_missing_chains, 0);
+	if (info->n_unused_chains > 0)
+		lode_recording_add_unresolved(self->recording,
+			"callers that came later, but whose sample is not in the recording",
+			input->path, (double)info->n_unused_chains, 0);
+}
+
 /* Accounts for skipped and missing parts of the files. */
 static void account_files(Reading *self)
 {
 	for (guint i = 0; i < self->inputs->len; i++) {
 		const Input *input = &g_array_index(self->inputs, Input, i);
 		const LodePerfInfo *info = lode_perf_data_info(input->data);
+		account_skipped(self, input, info);
 		if (info->n_unknown_ids > 0)
 			lode_recording_add_unresolved(self->recording,
 				"sample of an event that the recording does not describe",

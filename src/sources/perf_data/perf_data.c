@@ -281,7 +281,7 @@ static void read_once(LodePerfData *self, LodePerfRawRecord *raw)
 		read_feature_record(self, cursor);
 		return;
 	default:
-		self->info.n_unknown_records += raw->type > LODE_PERF_RECORD_LAST_KNOWN;
+		lode_perf_data_skip(self, raw);
 		return;
 	}
 }
@@ -568,6 +568,7 @@ static LodePerfData *new_reader(void)
 	self->info.build_ids = g_array_new(FALSE, TRUE, sizeof(LodePerfBuildId));
 	self->info.files = g_array_new(FALSE, TRUE, sizeof(LodePerfFile));
 	self->info.window_logs = g_array_new(FALSE, TRUE, sizeof(LodePerfWindowLog));
+	self->info.skipped = g_array_new(FALSE, TRUE, sizeof(LodePerfSkipped));
 	self->info.numa_nodes = g_array_new(FALSE, TRUE, sizeof(LodePerfNumaNode));
 	self->info.core_siblings = g_ptr_array_new();
 	self->info.thread_siblings = g_ptr_array_new();
@@ -592,7 +593,9 @@ void lode_perf_data_close(LodePerfData *self)
 	g_free(self->scratch);
 	g_ptr_array_unref(self->info.thread_siblings);
 	g_ptr_array_unref(self->info.core_siblings);
+	g_array_unref(self->info.skipped);
 	g_array_unref(self->info.numa_nodes);
+	lode_deferred_chains_free(self->deferred);
 	g_array_unref(self->info.window_logs);
 	g_array_unref(self->info.files);
 	g_array_unref(self->info.build_ids);
@@ -656,6 +659,7 @@ void lode_perf_data_rewind(LodePerfData *self)
 	self->n_samples = 0;
 	/* An earlier reading may have skipped samples without checking them. */
 	self->info.n_unknown_ids = 0;
+	self->info.n_missing_chains = 0;
 	rewind_decompressor(self);
 }
 

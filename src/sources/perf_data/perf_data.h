@@ -171,7 +171,12 @@ typedef struct {
 	GArray *window_logs; /* LodePerfWindowLog; of lode's recordings, in no order */
 	GArray *numa_nodes;  /* LodePerfNumaNode */
 	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
-	uint64_t n_unknown_records, n_unknown_features;
+	uint64_t n_unknown_features;
+	GArray *skipped;    /* LodePerfSkipped: records that are not read, by type… */
+	uint64_t n_skipped; /* …and all of them */
+	/* Samples since the last rewind whose user frames came later (defer_callchain) and are not
+	 * there, in the first reading all; such frames that no sample waits for. */
+	uint64_t n_missing_chains, n_unused_chains;
 	uint64_t n_damaged_features; /* left out: they end before their own counts say */
 	uint64_t n_unknown_ids;      /* samples left out since the last rewind: their event stands
 	                                nowhere */
@@ -181,6 +186,13 @@ typedef struct {
 	uint64_t aux_bytes; /* of it */
 	uint64_t compressed_bytes, decompressed_bytes;
 } LodePerfInfo;
+
+typedef struct {
+	uint32_t type; /* LODE_PERF_FURTHER_TYPES: more than are counted one by one */
+	uint64_t n;
+} LodePerfSkipped;
+
+#define LODE_PERF_FURTHER_TYPES UINT32_MAX
 
 typedef struct {
 	const char *path;
@@ -244,6 +256,10 @@ bool lode_perf_data_is_part(const char *path);
  */
 const LodePerfEvent *lode_perf_data_events(const LodePerfData *self, size_t *out_n);
 const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
+
+/* "KSYMBOL", as linux/perf_event.h, perf or simpleperf name a type of records, without the words
+ * that begin all; NULL: it has no name. */
+const char *lode_perf_data_record_name(uint32_t type);
 
 /* Whether any event's records have times. */
 bool lode_perf_data_has_times(const LodePerfData *self);

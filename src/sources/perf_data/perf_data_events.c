@@ -357,6 +357,63 @@ void lode_perf_data_add_event(LodePerfData *self, const LodePerfAttribute *attri
 	place_id(self, &layout);
 }
 
+/* A damaged recording may have any type. */
+enum { MAX_SKIPPED_TYPES = 64 };
+
+/* What perf writes for itself, without a word about the program. */
+static bool is_bookkeeping(uint32_t type)
+{
+	static const uint32_t types[] = {LODE_PERF_RECORD_HEADER_ATTR,
+		LODE_PERF_RECORD_FINISHED_ROUND, LODE_PERF_RECORD_ID_INDEX,
+		LODE_PERF_RECORD_THREAD_MAP, LODE_PERF_RECORD_CPU_MAP, LODE_PERF_RECORD_TIME_CONV,
+		LODE_PERF_RECORD_FINISHED_INIT};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+		if (types[i] == type)
+			return true;
+	return false;
+}
+
+void lode_perf_data_skip(LodePerfData *self, const LodePerfRawRecord *raw)
+{
+	GArray *skipped = self->info.skipped;
+	LodePerfSkipped one = {raw->type, 1};
+	guint i = 0;
+
+	if (!raw->is_first_reading || is_bookkeeping(raw->type))
+		return;
+	self->info.n_skipped++;
+	while (i < skipped->len && g_array_index(skipped, LodePerfSkipped, i).type != raw->type)
+		i++;
+	if (i == MAX_SKIPPED_TYPES)
+		one.type = LODE_PERF_FURTHER_TYPES;
+	if (i > MAX_SKIPPED_TYPES)
+		i = MAX_SKIPPED_TYPES;
+	if (i < skipped->len)
+		g_array_index(skipped, LodePerfSkipped, i).n++;
+	else
+		g_array_append_val(skipped, one);
+}
+
+const char *lode_perf_data_record_name(uint32_t type)
+{
+	static const struct {
+		uint32_t type;
+		const char *name;
+	} names[] = {{8, "READ"}, {11, "AUX"}, {12, "ITRACE_START"}, {16, "NAMESPACES"},
+		{17, "KSYMBOL"}, {18, "BPF_EVENT"}, {19, "CGROUP"}, {20, "TEXT_POKE"},
+		{21, "AUX_OUTPUT_HW_ID"}, {72, "AUXTRACE_ERROR"}, {75, "STAT_CONFIG"}, {76, "STAT"},
+		{77, "STAT_ROUND"}, {84, "BPF_METADATA"}, {85, "SCHEDSTAT_CPU"},
+		{86, "SCHEDSTAT_DOMAIN"}, {32769, "KERNEL_SYMBOL"}, {32770, "DSO"},
+		{32771, "SYMBOL"}, {32772, "SPLIT"}, {32773, "SPLIT_END"}, {32774, "EVENT_ID"},
+		{32775, "CALLCHAIN"}, {32776, "UNWINDING_RESULT"}, {32777, "TRACING_DATA"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (names[i].type == type)
+			return names[i].name;
+	return NULL;
+}
+
 void lode_perf_data_add_id(LodePerfData *self, uint64_t id, uint32_t event)
 {
 	if (id == 0)

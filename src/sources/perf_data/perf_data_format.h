@@ -8,6 +8,10 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 
+enum {                                            /* record types of the kernel */
+	LODE_PERF_RECORD_CALLCHAIN_DEFERRED = 22, /* Linux 6.19 */
+};
+
 enum { /* record types of perf itself */
 	LODE_PERF_RECORD_FIRST_OF_PERF = 64,
 	LODE_PERF_RECORD_HEADER_ATTR = 64,
@@ -15,14 +19,18 @@ enum { /* record types of perf itself */
 	LODE_PERF_RECORD_TRACING_DATA = 66, /* its payload follows the record; of old simpleperf it
 	                                       is in the record */
 	LODE_PERF_RECORD_BUILD_ID = 67,
+	LODE_PERF_RECORD_FINISHED_ROUND = 68,
+	LODE_PERF_RECORD_ID_INDEX = 69,
 	LODE_PERF_RECORD_AUXTRACE_INFO = 70,
 	LODE_PERF_RECORD_AUXTRACE = 71, /* its payload follows the record */
+	LODE_PERF_RECORD_THREAD_MAP = 73,
+	LODE_PERF_RECORD_CPU_MAP = 74,
 	LODE_PERF_RECORD_EVENT_UPDATE = 78,
+	LODE_PERF_RECORD_TIME_CONV = 79,
 	LODE_PERF_RECORD_FEATURE = 80,
 	LODE_PERF_RECORD_COMPRESSED = 81,
+	LODE_PERF_RECORD_FINISHED_INIT = 82,
 	LODE_PERF_RECORD_COMPRESSED2 = 83,
-	LODE_PERF_RECORD_LAST_KNOWN = 83,
-	LODE_PERF_RECORD_LAST_OF_KERNEL = 21, /* AUX_OUTPUT_HW_ID */
 	/* From here on of Android's simpleperf: the upper half of a size stands in place of misc.
 	 */
 	LODE_PERF_RECORD_FIRST_OF_SIMPLEPERF = 32768,

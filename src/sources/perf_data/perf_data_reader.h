@@ -8,6 +8,7 @@
  *   perf_data_events.c      attributes → events, ids → events, names of events without one
  *   perf_data_records.c     samples, mappings, processes, losses
  *   perf_data_files.c       the files that a recording keeps copies of
+ *   deferred_chains.c       user frames that come after their samples
  *   perf_data_windows.c     the logs of windows in a recording
  */
 #pragma once
@@ -15,6 +16,7 @@
 #include "base/byte_cursor.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "sources/perf_data/deferred_chains.h"
 #include "sources/perf_data/perf_data.h"
 #include "sources/perf_data/perf_data_format.h"
 
@@ -100,7 +102,8 @@ struct LodePerfData {
 	GStringChunk *strings;
 	LodePerfInfo info;
 
-	uint64_t unpacked_bytes; /* of the files that are kept */
+	LodeDeferredChains *deferred; /* NULL: none */
+	uint64_t unpacked_bytes;      /* of the files that are kept */
 
 	size_t record_size; /* of a LodePerfRecord */
 	uint64_t *scratch;  /* of one record: arrays that must be swapped or aligned */
@@ -153,6 +156,9 @@ bool lode_perf_data_read_windows(
 /* Splits a record off the front of `left` bytes; a size of 0 stands for a record not all there. */
 size_t lode_perf_data_split_record(
 	const LodePerfData *self, const uint8_t *bytes, uint64_t left, LodePerfRawRecord *out_raw);
+
+/* Counts a record that is not read; in the first reading, so that it counts once. */
+void lode_perf_data_skip(LodePerfData *self, const LodePerfRawRecord *raw);
 
 LodePerfParse lode_perf_data_parse_sample(
 	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out, GError **error);

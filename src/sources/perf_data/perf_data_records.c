@@ -267,6 +267,28 @@ static inline LodePerfParse find_event(
 	return LODE_PERF_SKIPPED;
 }
 
+/* Whether the user's frames of a sample come in a record of their own. */
+static bool is_deferred(const LodePerfSample *sample)
+{
+	for (size_t i = 0; i < sample->n_callchain; i++)
+		if (sample->callchain[i] == LODE_PERF_CONTEXT_USER_DEFERRED)
+			return true;
+	return false;
+}
+
+/* In the first reading the frames are still to come. */
+static void complete_chain(LodePerfData *self, bool is_first_reading, LodePerfRecord *out)
+{
+	if (!is_deferred(&out->sample))
+		return;
+	if (is_first_reading || self->deferred == NULL) {
+		self->info.n_missing_chains++;
+		return;
+	}
+	self->info.n_missing_chains += !lode_deferred_chains_complete(self->deferred, out);
+	self->info.n_unused_chains = lode_deferred_chains_n_unused(self->deferred);
+}
+
 static inline void clear_record(
 	const LodePerfData *self, const LodePerfRawRecord *raw, uint32_t event, LodePerfRecord *out)
 {
@@ -304,6 +326,8 @@ LodePerfParse lode_perf_data_parse_sample(
 		read_middle(self, layout, &raw->payload, &out->sample);
 	if (layout->sample_type >= PERF_SAMPLE_WEIGHT)
 		read_end(self, layout, &raw->payload, &out->sample);
+	if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
+		complete_chain(self, raw->is_first_reading, out);
 	if (G_LIKELY(!raw->payload.is_overrun))
 		return LODE_PERF_PARSED;
 	lode_perf_data_fail(
@@ -492,6 +516,31 @@ static bool read_fields(LodePerfRawRecord *raw, LodePerfRecord *out)
 	}
 }
 
+/* User frames for samples before it. */
+static LodePerfParse keep_chain(
+	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out, GError **error)
+{
+	uint64_t cookie = lode_byte_cursor_u64(&raw->payload);
+	uint64_t n = lode_byte_cursor_u64(&raw->payload);
+
+	if (!raw->is_first_reading)
+		return LODE_PERF_SKIPPED;
+	self->n_scratch = 0;
+	const uint64_t *addresses = read_words(self, &raw->payload, n, false);
+	if (raw->payload.is_overrun) {
+		lode_perf_data_fail(self, raw->offset, LODE_ERROR_CORRUPT,
+			"a record shorter than its fields", error);
+		return LODE_PERF_FAILED;
+	}
+	read_trailer(self, &raw->payload, out);
+	if (self->deferred == NULL)
+		self->deferred = lode_deferred_chains_new();
+	if (addresses != NULL)
+		lode_deferred_chains_add(self->deferred, out, cookie, addresses, n);
+	self->info.n_unused_chains = lode_deferred_chains_n_unused(self->deferred);
+	return LODE_PERF_SKIPPED;
+}
+
 LodePerfParse lode_perf_data_parse_kernel_record(
 	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out, GError **error)
 {
@@ -503,9 +552,10 @@ LodePerfParse lode_perf_data_parse_kernel_record(
 		.offset = raw->offset,
 		.sample = {.cpu = UINT32_MAX, .branch_hw_index = UINT64_MAX},
 	};
+	if (raw->type == LODE_PERF_RECORD_CALLCHAIN_DEFERRED)
+		return keep_chain(self, raw, out, error);
 	if (!read_fields(raw, out)) {
-		bool is_unknown = raw->type == 0 || raw->type > LODE_PERF_RECORD_LAST_OF_KERNEL;
-		self->info.n_unknown_records += is_unknown && raw->is_first_reading;
+		lode_perf_data_skip(self, raw);
 		return LODE_PERF_SKIPPED;
 	}
 	if (raw->payload.is_overrun) {

@@ -165,10 +165,10 @@ static void print_info(const LodePerfInfo *info)
 		printf("build_id pid=%d mode=%d %s %s\n", (int)entry->pid, entry->mode,
 			entry->build_id, entry->path);
 	}
-	printf("info pipe=%d swapped=%d truncated=%d unknown_records=%" PRIu64
-	       " unknown_features=%" PRIu64 " damaged_features=%" PRIu64 " unknown_ids=%" PRIu64
-	       " aux=%" PRIu64 " compressed=%" PRIu64 " decompressed=%" PRIu64 "\n",
-		info->is_pipe, info->is_swapped, info->is_truncated, info->n_unknown_records,
+	printf("info pipe=%d swapped=%d truncated=%d skipped=%" PRIu64 " unknown_features=%" PRIu64
+	       " damaged_features=%" PRIu64 " unknown_ids=%" PRIu64 " aux=%" PRIu64
+	       " compressed=%" PRIu64 " decompressed=%" PRIu64 "\n",
+		info->is_pipe, info->is_swapped, info->is_truncated, info->n_skipped,
 		info->n_unknown_features, info->n_damaged_features, info->n_unknown_ids,
 		info->aux_bytes, info->compressed_bytes, info->decompressed_bytes);
 }

@@ -618,7 +618,7 @@ static void test_newer(void)
 	add_attribute(&parts, COMMON, 0);
 	parts.attributes[0].size = 200;
 	put64(perf_data_file_feature(&parts, 39), 1);
-	for (uint32_t type = 22; type < 120; type += 97 - 22) {
+	for (uint32_t type = 23; type < 120; type += 97 - 23) {
 		begin_record(&parts.data, type, 0);
 		put64(&parts.data, 1);
 		end_record(&parts.data);
@@ -628,7 +628,7 @@ static void test_newer(void)
 	for (int reading = 0; reading < 2; reading++) {
 		g_assert_cmpuint(next(file)->sample.ip, ==, 9);
 		g_assert_null(next(file));
-		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_records, ==, 2);
+		g_assert_cmpuint(lode_perf_data_info(file)->n_skipped, ==, 2);
 		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_features, ==, 1);
 		lode_perf_data_rewind(file);
 	}
@@ -711,7 +711,7 @@ static void test_simpleperf(void)
 		for (uint64_t j = 1; j <= 3; j++)
 			g_assert_cmpuint(next(file)->sample.ip, ==, j);
 		g_assert_null(next(file));
-		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_records, ==, 3);
+		g_assert_cmpuint(lode_perf_data_info(file)->n_skipped, ==, 3);
 		perf_data_file_clear(&parts);
 	}
 }
@@ -1452,6 +1452,123 @@ static void test_damage(void)
 	check_damage(data + 6, 39, "at offset 264: a sample shorter than its fields");
 }
 
+static void put_chained(
+	PerfDataWriter *data, uint32_t tid, uint64_t time_ns, const uint64_t *chain, unsigned n)
+{
+	begin_record(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(data, 0x1000);
+	put32(data, 7);
+	put32(data, tid);
+	put64(data, time_ns);
+	put64(data, n);
+	for (unsigned i = 0; i < n; i++)
+		put64(data, chain[i]);
+	end_record(data);
+}
+
+static void put_deferred(PerfDataWriter *data, uint32_t tid, uint64_t time_ns, uint64_t cookie,
+	const uint64_t *chain, unsigned n)
+{
+	begin_record(data, 22, PERF_RECORD_MISC_USER);
+	put64(data, cookie);
+	put64(data, n);
+	for (unsigned i = 0; i < n; i++)
+		put64(data, chain[i]);
+	put32(data, 7);
+	put32(data, tid);
+	put64(data, time_ns);
+	end_record(data);
+}
+
+static void check_chain(const LodePerfRecord *record, const uint64_t *chain, size_t n)
+{
+	g_assert_nonnull(record);
+	g_assert_cmpuint(record->sample.n_callchain, ==, n);
+	for (size_t i = 0; i < n; i++)
+		g_assert_cmphex(record->sample.callchain[i], ==, chain[i]);
+}
+
+/* User frames come after their samples: one record for two samples of a thread, a cookie that comes
+ * again, the same one of another thread, and frames or a sample that are not there. */
+static void test_deferred_chains(void)
+{
+	const uint64_t user = (uint64_t)PERF_CONTEXT_USER, later = (uint64_t)-640;
+	const uint64_t kernel = (uint64_t)PERF_CONTEXT_KERNEL;
+	const uint64_t plain[] = {later, 5}, entered[] = {kernel, 0xff, later, 5};
+	const uint64_t missing[] = {later, 6}, cut[] = {later};
+	const uint64_t first[] = {user, 0x10, 0x11}, second[] = {0x20, 0x21};
+	const uint64_t joined[] = {kernel, 0xff, user, 0x10, 0x11}, marked[] = {user, 0x20, 0x21};
+
+	for (int i = 0; i < 2; i++) {
+		PerfDataFile parts;
+		perf_data_file_init(&parts, i == 1, false);
+		add_attribute(&parts,
+			PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+			0);
+		/* that of a second CPU, whose records stand before those of the first */
+		put_deferred(&parts.data, 8, 400, 5, second, 2);
+		put_chained(&parts.data, 8, 100, plain, 2);
+		put_chained(&parts.data, 8, 110, entered, 4);
+		put_deferred(&parts.data, 8, 120, 5, first, 3);
+		put_chained(&parts.data, 9, 130, plain, 2);
+		put_deferred(&parts.data, 9, 140, 5, second, 2);
+		put_chained(&parts.data, 8, 390, plain, 2);
+		put_chained(&parts.data, 8, 395, missing, 2);
+		put_chained(&parts.data, 8, 396, cut, 1);
+		put_deferred(&parts.data, 8, 500, 77, first, 3);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		lode_perf_data_skip_samples(file, true);
+		g_assert_null(next(file));
+		lode_perf_data_rewind(file);
+		lode_perf_data_skip_samples(file, false);
+		check_chain(next(file), first, 3);
+		check_chain(next(file), joined, 5);
+		check_chain(next(file), marked, 3);
+		check_chain(next(file), marked, 3);
+		check_chain(next(file), missing, 2);
+		check_chain(next(file), cut, 1);
+		g_assert_null(next(file));
+		const LodePerfInfo *info = lode_perf_data_info(file);
+		g_assert_cmpuint(info->n_missing_chains, ==, 2);
+		g_assert_cmpuint(info->n_unused_chains, ==, 1);
+		g_assert_cmpuint(info->skipped->len, ==, 0);
+		perf_data_file_clear(&parts);
+	}
+}
+
+static void put_empty(PerfDataWriter *data, uint32_t type)
+{
+	begin_record(data, type, 0);
+	put64(data, 0);
+	end_record(data);
+}
+
+/* Each type of records that are not read is counted, once in two readings. */
+static void test_skipped(void)
+{
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	put_empty(&parts.data, PERF_RECORD_KSYMBOL);
+	put_empty(&parts.data, 68); /* FINISHED_ROUND */
+	put_empty(&parts.data, 99);
+	put_empty(&parts.data, PERF_RECORD_KSYMBOL);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	for (int i = 0; i < 2; i++) {
+		g_assert_null(next(file));
+		lode_perf_data_rewind(file);
+	}
+	const GArray *skipped = lode_perf_data_info(file)->skipped;
+	g_assert_cmpuint(skipped->len, ==, 2);
+	g_assert_cmpuint(g_array_index(skipped, LodePerfSkipped, 0).type, ==, PERF_RECORD_KSYMBOL);
+	g_assert_cmpuint(g_array_index(skipped, LodePerfSkipped, 0).n, ==, 2);
+	g_assert_cmpuint(g_array_index(skipped, LodePerfSkipped, 1).type, ==, 99);
+	g_assert_cmpstr(lode_perf_data_record_name(PERF_RECORD_KSYMBOL), ==, "KSYMBOL");
+	g_assert_null(lode_perf_data_record_name(99));
+	perf_data_file_clear(&parts);
+}
+
 /* The data that a file is cut to lack is missed, wherever the cut is. */
 static void test_cuts(void)
 {
@@ -1498,6 +1615,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/windows-cut-short", test_windows_cut_short);
 	g_test_add_func("/perf-data/programs", test_programs);
 	g_test_add_func("/perf-data/names", test_names);
+	g_test_add_func("/perf-data/deferred-chains", test_deferred_chains);
+	g_test_add_func("/perf-data/skipped", test_skipped);
 	g_test_add_func("/perf-data/late", test_late);
 	g_test_add_func("/perf-data/damage", test_damage);
 	g_test_add_func("/perf-data/cuts", test_cuts);
