@@ -14,6 +14,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char indexes_sql[] =
@@ -51,6 +53,26 @@ static LodeDatabase *lock_old_file(const char *path, GError **error)
 	return old;
 }
 
+bool lode_profile_store_can_keep_old(const char *path, GError **error)
+{
+	/* that of a link is beside its file */
+	g_autofree char *file = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? realpath(path, NULL)
+	                                                                  : NULL;
+	g_autofree char *kept = g_strconcat(
+		file != NULL ? file : path, LODE_OLD_PROFILE_SUFFIX, NULL);
+	struct stat status;
+
+	if (!lode_database_is_profile(path) || lstat(kept, &status) != 0)
+		return true;
+	if (S_ISREG(status.st_mode) && (status.st_size == 0 || lode_database_is_profile(kept)))
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"'%s' is not a profile, but the profile that is replaced is kept under that name: "
+		"rename it, or give another name by -o",
+		kept);
+	return false;
+}
+
 /* A second link, so that there is a profile at `path` at any time. */
 static bool keep_old_file(LodeDatabase *old, const char *path, GError **error)
 {
@@ -61,6 +83,8 @@ static bool keep_old_file(LodeDatabase *old, const char *path, GError **error)
 	if (old == NULL || !lode_database_query_integer(old, "PRAGMA application_id", &id, NULL) ||
 		id != LODE_APPLICATION_ID)
 		return true;
+	if (!lode_profile_store_can_keep_old(path, error))
+		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(companions); i++) {
 		g_autofree char *name = g_strconcat(kept, companions[i], NULL);
 		unlink(name);

@@ -28,6 +28,10 @@ bool lode_profile_store_write(
 bool lode_profile_store_write_and_keep_old(
 	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
 
+/* Whether what is at `path` can be kept so, if it is a profile, and would replace nothing but a
+ * profile or an empty file. Errors: _USAGE, which name what is there. */
+bool lode_profile_store_can_keep_old(const char *path, GError **error);
+
 /*
  * Reads a profile whole. Every reference in it is checked, so that a hostile file cannot lead out
  * of an array. Errors: _NOT_FOUND, _CORRUPT (not a profile, broken reference: table and row),

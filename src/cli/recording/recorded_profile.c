@@ -17,12 +17,10 @@
 
 static bool check_output(const char *path, GError **error)
 {
-	g_autofree char *old = g_strconcat(path, LODE_OLD_PROFILE_SUFFIX, NULL);
 	g_autoptr(LodeNewFile) trial = NULL;
 
-	if (g_file_test(old, G_FILE_TEST_IS_DIR))
-		return lode_parameter_refuse(
-			error, "%s is a folder; the old profile is kept under that name", old);
+	if (!lode_profile_store_can_keep_old(path, error))
+		return false;
 	trial = lode_new_file_open(path, error);
 	if (trial == NULL)
 		g_prefix_error(error, "%s: ", path);

@@ -7,5 +7,12 @@ lode run --exact --fast --report report.txt -o x.lode -- sh -c 'exit 4' || true
 ls
 cmp first x.lode.old
 lode diff --by functions >/dev/null
+# What is under the name and is no profile stays.
+cp x.lode y.lode
 mkdir y.lode.old
-lode run -o y.lode -- true
+lode run -o y.lode -- true || true
+rmdir y.lode.old
+echo mine >y.lode.old
+lode run -o y.lode -- true || true
+cat y.lode.old
+cmp x.lode y.lode
