@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Not g_error(): libFuzzer does not catch its SIGTRAP and would not keep the input. */
 static void fail(const char *message)
@@ -98,8 +99,9 @@ static void check_memory(const LodeProfile *profile)
 		const LodeEvent *event = lode_profile_event(profile, i);
 		/* The same samples once more, at what they waited for. */
 		bool is_charged = lode_profile_event_as_sampled(profile, i) != LODE_NONE;
-		/* Likewise the kernel's, at what entered it. */
+		/* Likewise the kernel's, at what entered it, and the time by the clock. */
 		bool is_sampled = event->kind == LODE_EVENT_SAMPLED && i != stepped &&
+		                  strcmp(event->name, LODE_LATENCY_EVENT) != 0 &&
 		                  !g_str_has_prefix(event->name, LODE_KERNEL_EVENTS);
 		total += is_sampled && !is_charged ? event->total : 0;
 	}
