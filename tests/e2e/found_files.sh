@@ -216,6 +216,21 @@ import short.data
 check "a recording without what follows its samples" "$(status_is 0)" "$(says 'not everything is certain\|files that were not found')" \
 	"$(info_says 'missing or damaged')"
 
+# A FIFO in place of what lode looks for by itself: nobody writes into it.
+program bin/apart apart -gsplit-dwarf
+mv bin/apart-work.dwo apart.dwo
+record apart.data "$work/bin/apart"
+faults=()
+for fifo in bin/apart-work.dwo bin/apart.dwp; do
+	mkfifo "$fifo"
+	rm -f x.lode
+	status=0
+	timeout -s KILL 60 "$lode" import apart.data -o x.lode >out 2>err || status=$?
+	faults+=("$(status_is 0)" "$(names apart_)")
+	rm "$fifo"
+done
+check "a FIFO in place of split debug information is not waited for" "${faults[@]}"
+
 # A program that is built again while perf records: one that lies there has its part.
 if command -v perf >/dev/null && perf record -q -e cpu-clock:u -o perf.data true >/dev/null 2>&1; then
 	mkdir again

@@ -144,6 +144,28 @@ static void open_package(LodeDebugInfo *self)
 				paths[i], self->dwarf, &self->warning);
 }
 
+/* libdw opens a .dwo file as any other, and would wait for the writer of a FIFO. */
+static bool can_open_split(const LodeDebugInfo *self, Dwarf_Die *skeleton)
+{
+	Dwarf_Attribute attribute;
+	g_autofree char *own = g_path_get_dirname(self->path);
+	const char *folder = dwarf_formstring(dwarf_attr(skeleton, DW_AT_comp_dir, &attribute));
+	const char *name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_dwo_name, &attribute));
+
+	if (name == NULL)
+		name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &attribute));
+	const char *const folders[] = {own, folder};
+	for (size_t i = 0; name != NULL && i < G_N_ELEMENTS(folders); i++) {
+		g_autofree char *path = g_path_is_absolute(name) || folders[i] == NULL
+		                                ? g_strdup(name)
+		                                : g_build_filename(folders[i], name, NULL);
+		if (g_file_test(path, G_FILE_TEST_EXISTS) &&
+			!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+			return false;
+	}
+	return true;
+}
+
 bool lode_debug_info_unit_die(LodeDebugInfo *self, Dwarf_CU *unit, Dwarf_Die *out_die)
 {
 	Dwarf_Die die, split;
@@ -152,7 +174,7 @@ bool lode_debug_info_unit_die(LodeDebugInfo *self, Dwarf_CU *unit, Dwarf_Die *ou
 
 	if (dwarf_cu_info(unit, NULL, &type, &die, NULL, &id, NULL, NULL) != 0)
 		return false;
-	if (type == DW_UT_skeleton &&
+	if (type == DW_UT_skeleton && can_open_split(self, &die) &&
 		dwarf_cu_info(unit, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
 		dwarf_tag(&split) == DW_TAG_compile_unit) {
 		die = split;
