@@ -251,6 +251,28 @@ LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArr
 	return g_steal_pointer(&self);
 }
 
+LodePerfEventSet *lode_perf_event_set_of_memory(GPtrArray *choices, size_t pages, GError **error)
+{
+	g_autoptr(LodePerfEventSet) self = g_new0(LodePerfEventSet, 1);
+	const LodePerfCpu place = {.polled = G_MAXUINT};
+
+	self->choices = choices;
+	self->cpus = g_array_new(FALSE, TRUE, sizeof(LodePerfCpu));
+	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
+	self->pages = pages;
+	getrlimit(RLIMIT_NOFILE, &self->limit);
+	g_array_append_val(self->cpus, place);
+	for (guint i = 0; i < choices->len; i++) {
+		uint64_t id = i + 1;
+		g_array_append_val(((LodePerfChoice *)choices->pdata[i])->ids, id);
+	}
+	if (lode_perf_ring_make(&g_array_index(self->cpus, LodePerfCpu, 0).ring, pages))
+		return g_steal_pointer(&self);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "no memory for a buffer of samples: %s",
+		g_strerror(errno));
+	return NULL;
+}
+
 /* Where no thread that was there before ran on a CPU with the event, that CPU has no ring. */
 static bool map_new_rings(LodePerfEventSet *self, GError **error)
 {

@@ -47,6 +47,13 @@ typedef struct {
  */
 LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
 	const GArray *threads, size_t pages, GString *note, GError **error);
+
+/*
+ * A set without descriptors, for samples that are taken without the kernel's events: one ring, of
+ * our own memory, of `pages`; each choice gets an id. Errors: _IO.
+ */
+LodePerfEventSet *lode_perf_event_set_of_memory(GPtrArray *choices, size_t pages, GError **error);
+
 void lode_perf_event_set_close(LodePerfEventSet *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfEventSet, lode_perf_event_set_close)
 

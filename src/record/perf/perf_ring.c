@@ -22,6 +22,38 @@ bool lode_perf_ring_map(LodePerfRing *self, int descriptor, size_t pages)
 	return true;
 }
 
+bool lode_perf_ring_make(LodePerfRing *self, size_t pages)
+{
+	size_t size = (pages + 1) * page_size();
+	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (base == MAP_FAILED)
+		return false;
+	*self = (LodePerfRing){.base = base, .size = size, .mask = pages * page_size() - 1};
+	return true;
+}
+
+size_t lode_perf_ring_used(const LodePerfRing *self)
+{
+	const struct perf_event_mmap_page *page = self->base;
+
+	return (size_t)(page->data_head - page->data_tail);
+}
+
+bool lode_perf_ring_put(LodePerfRing *self, const void *record, size_t size)
+{
+	struct perf_event_mmap_page *page = self->base;
+	size_t offset = page->data_head & self->mask;
+	size_t first = MIN(size, self->mask + 1 - offset);
+
+	if (size > self->mask + 1 - lode_perf_ring_used(self))
+		return false;
+	memcpy((char *)self->base + page_size() + offset, record, first);
+	memcpy((char *)self->base + page_size(), (const char *)record + first, size - first);
+	__atomic_store_n(&page->data_head, page->data_head + size, __ATOMIC_RELEASE);
+	return true;
+}
+
 void lode_perf_ring_unmap(LodePerfRing *self)
 {
 	if (self->base != NULL)

@@ -23,6 +23,15 @@ typedef struct {
 bool lode_perf_ring_map(LodePerfRing *self, int descriptor, size_t pages);
 void lode_perf_ring_unmap(LodePerfRing *self);
 
+/* A ring of our own memory, into which we write in the kernel's place: 2^n `pages`. */
+bool lode_perf_ring_make(LodePerfRing *self, size_t pages);
+
+/* Writes a record of a multiple of 8 bytes; false: there is no room for it. */
+bool lode_perf_ring_put(LodePerfRing *self, const void *record, size_t size);
+
+/* How much of it is written and not read yet. */
+size_t lode_perf_ring_used(const LodePerfRing *self);
+
 /* Sees what the kernel has written; false: nothing. */
 bool lode_perf_ring_update(LodePerfRing *self);
 
