@@ -175,6 +175,10 @@ typedef struct LodeUnresolved {
  * the recording that ran then. */
 #define LODE_LATENCY_EVENT "latency"
 
+/* The description of a timer's event ends so where perf events were refused; what comes before is a
+ * sentence: "perf events are refused here (…): sampled by ptrace, 240 a second". */
+#define LODE_BY_PTRACE_END "; in nanoseconds of processor time, by ptrace"
+
 /* Begins the names of the events of time in the kernel at the user instruction that entered it, by
  * what entered, and of their attributes: "kernel:page-fault", "kernel:syscall:write",
  * "kernel:interrupt". The same time is at the kernel's functions, by the event that was sampled. */

@@ -175,6 +175,7 @@ static bool sample(Session *self, GError **error)
 	                          : NULL;
 	const LodePerfSamplerOptions sampler = {
 		.pid = options->pid,
+		.can_trace = is_alone,
 		.duration_ms = options->duration_ms,
 		.has_kernel = options->has_kernel,
 		.has_no_switches = options->has_no_switches,
@@ -218,6 +219,7 @@ static bool sample(Session *self, GError **error)
 	self->was_interrupted = sampled->was_interrupted;
 	if (sampled->note != NULL)
 		lode_notes_add(&self->options->notes, "%s", sampled->note);
+	self->result->obstacle = g_steal_pointer(&sampled->obstacle);
 	/* Beside counted executions, few samples are worse than none. Without counts even one is
 	 * kept, and the caller reports if there are none. */
 	bool is_ended = is_ended_by_signal(self);

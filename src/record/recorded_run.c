@@ -15,4 +15,5 @@ void lode_recorded_run_clear(LodeRecordedRun *self)
 	g_clear_pointer(&self->recordings, g_ptr_array_unref);
 	g_clear_pointer(&self->maps, g_ptr_array_unref);
 	g_clear_pointer(&self->jit_files, g_ptr_array_unref);
+	g_clear_pointer(&self->obstacle, g_free);
 }

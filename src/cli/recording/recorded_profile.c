@@ -5,6 +5,7 @@
 #include "base/files/new_file.h"
 #include "base/quiet_thread.h"
 #include "cli/recording/command_text.h"
+#include "cli/recording/wrapped_program.h"
 #include "cli/verb.h"
 #include "machine/processor.h"
 #include "record/programs/running_process.h"
@@ -87,6 +88,10 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no sample was taken: the process executed no code of its own meanwhile; "
 			"it may have waited, or have been in the kernel");
+	} else if (run->obstacle != NULL) {
+		lode_display_line(
+			stderr, "lode %s: no profile was written: %s", self->verb, run->obstacle);
+		*out_status = lode_wrapped_program_status(run->exit_status, 0);
 	} else {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no sample was taken: the program ran too short; %s", advice);

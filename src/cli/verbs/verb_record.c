@@ -95,6 +95,7 @@ static bool complete(Options *self, char **arguments, GError **error)
 		return false;
 	sampler->has_user_registers |= sampler->user_stack_bytes > 0;
 	sampler->argv = (const char *const *)arguments;
+	sampler->can_trace = true;
 	sampler->notes = lode_wrapped_program_notes("record");
 	return true;
 }
@@ -106,7 +107,9 @@ static void print_summary(const LodePerfSampling *sampled, const char *output)
 	if (sampled->note != NULL)
 		lode_display_line(stderr, "lode record: %s", sampled->note);
 	lode_sampling_summary_write(sampled, "record", output, stderr);
-	if (sampled->n_samples > 0)
+	if (sampled->obstacle != NULL)
+		lode_display_line(stderr, "lode record: %s", sampled->obstacle);
+	else if (sampled->n_samples > 0)
 		lode_display_line(
 			stderr, "lode record: go on with 'lode import %s -o x.lode'", path);
 	else if (!sampled->was_closed)
@@ -184,8 +187,9 @@ const LodeVerb lode_verb_record = {
 		"starts from then on. lode's status is then 0, or that of PROGRAM if it ended "
 		"first.\n"
 		"\n"
-		"Your own programs can be sampled without privileges unless "
-		"kernel.perf_event_paranoid is above 2; lode says so then.\n"
+		"Your own programs can be sampled without privileges. Where the kernel refuses "
+		"perf events (kernel.perf_event_paranoid above 2, or a container), a program is "
+		"sampled by ptrace, some 400 times a second; lode says so then.\n"
 		"\n"
 		"Examples:\n"
 		"  lode record -- ./program argument\n"

@@ -310,9 +310,19 @@ static void describe_first(LodeRecording *recording, uint32_t column, const Lode
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }
 
+/* Where perf events were refused, the column says so, as it is a matter of all that is seen of it.
+ */
+static void describe_tracing(LodeRecording *recording, uint32_t column, const char *by_ptrace)
+{
+	g_autofree char *text = g_strconcat(by_ptrace, LODE_BY_PTRACE_END, NULL);
+
+	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
+}
+
 static bool add_events(Reading *self, Input *input, GError **error)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
+	const char *by_ptrace = lode_perf_data_info(input->data)->by_ptrace;
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
 	input->periods = g_new(double, MAX(input->n_events, 1));
@@ -326,6 +336,8 @@ static bool add_events(Reading *self, Input *input, GError **error)
 			events[1].is_frequency && timer_period(&events[1]) > 0 &&
 			timer_period(&events[1]) < timer_period(&events[0]))
 			describe_first(self->recording, input->columns[0], &events[0], &events[1]);
+		if (by_ptrace != NULL && timer_period(&events[i]) > 0)
+			describe_tracing(self->recording, input->columns[i], by_ptrace);
 		self->recording->has_faults_aside |= !is_for_data &&
 		                                     (events[i].sample_type & PERF_SAMPLE_ADDR) !=
 		                                             0 &&
@@ -556,6 +568,9 @@ static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *reco
 	const LodePlace *place = &g_array_index(self->rows.places, LodePlace, row);
 	LodeUserRegisters registers = {0};
 
+	/* From one stop of a tracer to the next it is not known how long the thread ran. */
+	if (lode_perf_data_info(input->data)->by_ptrace != NULL)
+		return;
 	if (record->sample.user_registers == NULL || !input->has_times ||
 		!lode_user_registers_from_perf(&registers, event->user_registers,
 			record->sample.user_abi, record->sample.user_registers) ||
@@ -787,7 +802,8 @@ static void add_timer_sample(
 {
 	double period = timer_period(event);
 
-	if (!(period > 0) ||
+	/* A tracer's samples in page faults count as the program's: they do not divide its time. */
+	if (!(period > 0) || lode_perf_data_info(input->data)->by_ptrace != NULL ||
 		input->columns[record->event] != lode_recording_weight_column(self->recording))
 		return;
 	self->n_timed++;

@@ -43,6 +43,33 @@ int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, i
  * Android. */
 enum { PARANOID_USER_CODE = 2 };
 
+char *lode_perf_kernel_refusal(const LodePerfKernel *self)
+{
+	struct perf_event_attr attr = {
+		.size = PERF_ATTR_SIZE_VER0,
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int descriptor = self->open(&attr, 0, -1, self->user_data);
+	int code = errno;
+
+	if (descriptor >= 0)
+		close(descriptor);
+	if (descriptor >= 0 || (code != EACCES && code != EPERM && code != ENOSYS))
+		return NULL;
+	int64_t paranoid = lode_perf_kernel_setting(self, "perf_event_paranoid", 0);
+	if (paranoid > PARANOID_USER_CODE)
+		return g_strdup_printf("kernel.perf_event_paranoid is %" G_GINT64_FORMAT
+				       "; 'sudo sysctl kernel.perf_event_paranoid=2' allows them",
+			paranoid);
+	return g_strdup_printf("%s, by a container's seccomp filter; docker: --cap-add PERFMON or "
+			       "--security-opt seccomp=unconfined allows them",
+		g_strerror(code));
+}
+
 static void refuse_permission(
 	const LodePerfKernel *self, const LodePerfRefusal *refusal, GError **error)
 {

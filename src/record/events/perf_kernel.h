@@ -26,6 +26,13 @@ extern const LodePerfKernel lode_perf_kernel;
 /* The value of "perf_event_paranoid"; `otherwise` where it cannot be read. */
 int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, int64_t otherwise);
 
+/*
+ * Why the kernel refuses every event to this user, even a timer in programs of his own, and what
+ * would allow it: "kernel.perf_event_paranoid is 4; 'sudo sysctl …=2' allows them". NULL: it does
+ * not. The caller frees it.
+ */
+char *lode_perf_kernel_refusal(const LodePerfKernel *self);
+
 /* The event to open, for the message if it cannot be opened. */
 typedef struct {
 	const struct perf_event_attr *attr;

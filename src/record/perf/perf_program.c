@@ -5,11 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { SERVE_MS = 5 };
 
 typedef struct {
 	int gate[2], failure[2]; /* ends to read, to write */
@@ -72,7 +75,7 @@ bool lode_perf_program_hold(LodePerfProgram *self, const LodePerfCommand *comman
 	}
 	close(pipes.gate[0]);
 	close(pipes.failure[1]);
-	*self = (LodePerfProgram){pid, pipes.gate[1], pipes.failure[0]};
+	*self = (LodePerfProgram){.pid = pid, .gate = pipes.gate[1], .failure = pipes.failure[0]};
 	return true;
 }
 
@@ -90,12 +93,21 @@ static void close_ends(LodePerfProgram *self)
 	self->gate = self->failure = -1;
 }
 
+static void serve_until_executed(const LodePerfProgram *self)
+{
+	struct pollfd wait = {.fd = self->failure, .events = POLLIN};
+
+	while (self->serve != NULL && poll(&wait, 1, SERVE_MS) == 0)
+		self->serve(self->serve_data);
+}
+
 bool lode_perf_program_release(LodePerfProgram *self, const char *path, GError **error)
 {
 	int code = 0;
 	ssize_t written = send(self->gate, "", 1, MSG_NOSIGNAL);
 	ssize_t n;
 
+	serve_until_executed(self);
 	/* The descriptor closes when it is executed. */
 	do
 		n = read(self->failure, &code, sizeof(code));

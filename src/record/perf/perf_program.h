@@ -18,6 +18,9 @@ typedef struct {
 typedef struct {
 	pid_t pid;
 	int gate, failure; /* pipes: a byte lets it go; an errno comes when it cannot */
+	/* Called every some milliseconds until it is executed; NULL: nothing is to be done. */
+	void (*serve)(void *data);
+	void *serve_data;
 } LodePerfProgram;
 
 /*

@@ -341,7 +341,8 @@ bool lode_perf_recording_finish(
 		.command = program->options->command,
 		.program = program->program,
 		.cpu_time = program->cpu_time,
-		.n_page_faults = count_page_faults(self),
+		.by_ptrace = program->by_ptrace,
+		.n_page_faults = MAX(count_page_faults(self), program->n_page_faults),
 		.has_branch_stacks = program->options->has_branch_stacks,
 	};
 	const LodeCpuTime *cpu_time = program->cpu_time;

@@ -18,6 +18,7 @@
 #include "record/programs/program_check.h"
 #include "record/programs/running_process.h"
 #include "record/programs/stop_requests.h"
+#include "record/ptrace/ptrace_sampler.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -44,12 +45,16 @@ enum { COMMAND_END_MS = 2000 };
 /* A shell's status of a program that a signal ended is the signal's number and this. */
 enum { SHELL_BY_SIGNAL = 128 };
 
+/* Stops and looks of a tracer make no round each. */
+enum { TRACER_ROUND_US = 20 * 1000, TRACER_PAGES = 256 };
+
 /* The descriptors that poll() waits for; the rings come after these. */
 enum {
 	WAIT_SIGNALS,
 	WAIT_CONTROL,
 	WAIT_PROCESS,
 	WAIT_WINDOWS,
+	WAIT_TRACER,
 	WAIT_WINDOW_REQUESTS,
 	N_WAITS = WAIT_WINDOW_REQUESTS + LODE_N_WINDOW_REQUESTS
 };
@@ -67,6 +72,8 @@ typedef struct {
 	gint64 short_rounds_end_us;
 	LodeStopRequests requests;
 	LodeWindowRecorder *windows; /* NULL: none */
+	LodePtraceSampler *tracer;   /* NULL: perf events are not refused */
+	gint64 round_us;             /* of the last round, with a tracer */
 	char *windows_obstacle;      /* why the program can have none; NULL: nothing is known */
 	LodeRunningProcess running;  /* the attached process */
 	LodeCpuMeter meter;
@@ -131,6 +138,8 @@ static void switch_sampling(Session *self, bool is_on)
 		return;
 	self->is_enabled = is_on;
 	lode_perf_event_set_enable(self->recording.events, is_on);
+	if (self->tracer != NULL)
+		lode_ptrace_sampler_switch(self->tracer, is_on);
 	if (self->windows != NULL)
 		lode_window_recorder_switch(self->windows, is_on);
 	if (is_on && self->meter.pid == 0)
@@ -142,8 +151,11 @@ static void switch_sampling(Session *self, bool is_on)
 
 static void reap_program(Session *self)
 {
-	if (self->program.pid > 0 && !self->has_program_ended &&
-		lode_child_reports_take(self->program.pid, &self->status, &self->usage))
+	if (self->tracer != NULL)
+		self->has_program_ended |= lode_ptrace_sampler_reap(
+			self->tracer, &self->status, &self->usage);
+	else if (self->program.pid > 0 && !self->has_program_ended &&
+		 lode_child_reports_take(self->program.pid, &self->status, &self->usage))
 		self->has_program_ended = true;
 }
 
@@ -219,6 +231,8 @@ static void set_up_waits(Session *self)
 		[WAIT_WINDOWS] = self->windows != NULL
 	                                 ? lode_window_recorder_descriptor(self->windows)
 	                                 : -1,
+		[WAIT_TRACER] = self->tracer != NULL ? lode_ptrace_sampler_descriptor(self->tracer)
+	                                             : -1,
 	};
 
 	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
@@ -309,6 +323,20 @@ static void take_windows(Session *self)
 	wait->fd = is_due ? -1 : lode_window_recorder_descriptor(self->windows);
 }
 
+/* Whether that was all there is to do. */
+static bool take_tracer(Session *self)
+{
+	if (self->tracer == NULL)
+		return false;
+	lode_ptrace_sampler_update(self->tracer);
+	take_signals(self);
+	if (!self->has_program_ended && !lode_ptrace_sampler_is_full(self->tracer) &&
+		now_us() < self->round_us + TRACER_ROUND_US)
+		return true;
+	self->round_us = now_us();
+	return false;
+}
+
 static void end_round(Session *self)
 {
 	const LodePerfObserver *observer = self->options->observer;
@@ -328,7 +356,7 @@ static void wait_once(Session *self)
 {
 	struct pollfd *waits = (struct pollfd *)self->waits->data;
 
-	if (poll(waits, self->waits->len, timeout_ms(self)) < 0)
+	if (poll(waits, self->waits->len, timeout_ms(self)) < 0 || take_tracer(self))
 		return;
 	take_windows(self);
 	take_signals(self);
@@ -397,8 +425,18 @@ static void note_refusal(const Session *self, const GError *cause)
 static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	GError *cause = NULL;
+	gsize noted = self->note->len;
 
 	self->recording.choices = lode_perf_choices_make(kernel, self->options, self->note, &cause);
+	if (cause != NULL)
+		self->tracer = lode_ptrace_sampler_new(kernel, self->options);
+	if (self->tracer != NULL) {
+		g_clear_error(&cause);
+		g_string_truncate(self->note, noted);
+		self->recording.choices = lode_ptrace_sampler_choices(
+			self->tracer, self->note, &cause);
+		self->recording.follows_mappings = true;
+	}
 	note_refusal(self, cause);
 	if (cause != NULL)
 		g_propagate_error(error, cause);
@@ -467,7 +505,7 @@ static void prepare_windows(Session *self, const LodePerfKernel *kernel)
 	const LodePerfSamplerOptions *options = self->options;
 	g_autoptr(GError) cause = NULL;
 
-	if (options->windows.share <= 0 || !is_program(self))
+	if (options->windows.share <= 0 || !is_program(self) || self->tracer != NULL)
 		return;
 	self->windows = lode_window_recorder_new(
 		&options->windows, kernel, !starts_stopped(self), &cause);
@@ -521,6 +559,30 @@ static char *hold_command(Session *self, GError **error)
 	return g_steal_pointer(&path);
 }
 
+static void serve_tracer(void *session)
+{
+	reap_program(session);
+}
+
+/* In place of open_events(). What stops the program before it is executed is handled meanwhile. */
+static bool begin_tracer(Session *self, const char *path, GError **error)
+{
+	GError *cause = NULL;
+
+	self->program.serve = serve_tracer;
+	self->program.serve_data = self;
+	self->recording.events = lode_perf_event_set_of_memory(
+		self->recording.choices, TRACER_PAGES, &cause);
+	if (self->recording.events != NULL)
+		lode_ptrace_sampler_begin(self->tracer, self->program.pid, path,
+			self->recording.events, self->recording.tally.files, &cause);
+	note_refusal(self, cause);
+	if (cause == NULL)
+		return true;
+	g_propagate_error(error, cause);
+	return false;
+}
+
 static bool start_program(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	g_autofree char *path = hold_command(self, error);
@@ -534,8 +596,9 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	if (self->windows_obstacle != NULL)
 		lode_window_recorder_add_obstacle(self->windows, self->program.pid);
 	lode_perf_recording_follow(&self->recording, self->program.pid);
-	if (!open_events(self, kernel, threads, error) ||
-		!lode_perf_program_release(&self->program, path, error))
+	bool is_open = self->tracer != NULL ? begin_tracer(self, path, error)
+	                                    : open_events(self, kernel, threads, error);
+	if (!is_open || !lode_perf_program_release(&self->program, path, error))
 		return false;
 	if (self->options->has_started != NULL)
 		*self->options->has_started = true;
@@ -544,6 +607,8 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->is_enabled = !starts_stopped(self);
+	if (self->tracer != NULL)
+		lode_ptrace_sampler_switch(self->tracer, self->is_enabled);
 	if (self->is_enabled)
 		lode_cpu_meter_begin(&self->meter, "/proc", self->program.pid, true);
 	return true;
@@ -612,6 +677,9 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 	LodeCpuTime cpu_time;
 	bool has_usage = is_program(self) && self->has_program_ended;
 
+	if (self->tracer != NULL)
+		lode_ptrace_sampler_end(self->tracer);
+
 	if (has_usage)
 		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
@@ -622,6 +690,10 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 		.program = is_program(self) ? self->options->argv
 	                                    : (const char *const *)self->running.command,
 		.cpu_time = has_time ? &cpu_time : NULL,
+		.by_ptrace = self->tracer != NULL ? lode_ptrace_sampler_text(self->tracer) : NULL,
+		.n_page_faults = self->tracer != NULL && has_usage
+	                                 ? (uint64_t)(self->usage.ru_minflt + self->usage.ru_majflt)
+	                                 : 0,
 	};
 	bool is_finished = lode_perf_recording_finish(&self->recording, &program, error);
 
@@ -708,6 +780,12 @@ static LodePerfSampling *result_of(Session *self)
 			"SIGTRAP ended the program, which its windows may have caused; "
 			"'--windows off' records without them");
 	result->was_closed = note_closed(self->recording.tally.closed, self->note);
+	if (self->tracer != NULL) {
+		lode_ptrace_sampler_add_note(self->tracer, self->note);
+		result->obstacle = g_strdup(lode_ptrace_sampler_obstacle(self->tracer));
+		if (result->obstacle == NULL)
+			result->by_ptrace = g_strdup(lode_ptrace_sampler_text(self->tracer));
+	}
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;
@@ -748,6 +826,7 @@ static void session_clear(Session *self)
 	lode_perf_recording_clear(&self->recording);
 	lode_perf_control_fifo_close(&self->control);
 	g_clear_pointer(&self->windows, lode_window_recorder_free);
+	g_clear_pointer(&self->tracer, lode_ptrace_sampler_free);
 	g_free(self->windows_obstacle);
 	g_clear_pointer(&self->waits, g_array_unref);
 	if (self->process >= 0)
@@ -794,5 +873,7 @@ void lode_perf_sampling_free(LodePerfSampling *self)
 		return;
 	g_free(self->event);
 	g_free(self->note);
+	g_free(self->by_ptrace);
+	g_free(self->obstacle);
 	g_free(self);
 }

@@ -50,6 +50,8 @@ typedef struct {
 	bool has_data_addresses; /* addr, data source, weight; and data mappings */
 	bool has_data_mappings;  /* also without those addresses, and now and then those that the
 	                            kernel does not announce */
+	bool can_trace;          /* where the kernel refuses perf events, sample by ptrace, see
+	                            record/ptrace/ptrace_sampler.h */
 	pid_t pid;               /* sample this process; 0: run argv */
 	/* NULL-terminated; argv[0] is looked for in PATH. With `pid` it is not sampled: the
 	 * recording goes on for as long as it runs; NULL or empty: none. */
@@ -79,8 +81,10 @@ typedef struct {
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
-	char *event; /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
-	char *note;  /* features that the machine lacks, and their replacement; NULL: none */
+	char *event;     /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
+	char *note;      /* features that the machine lacks, and their replacement; NULL: none */
+	char *by_ptrace; /* that it was sampled so, why, and how often; NULL: by perf events */
+	char *obstacle;  /* why there are no samples; NULL: no such reason is known */
 	LodeWindowTally windows;
 	int exit_status;      /* of argv, as wait() gives it; 0 when there was none or when we
 	                         ended it, as the time was up */

@@ -244,6 +244,8 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		if (!is_program) {
 			read_rate(text, &self->info.rates);
 			read_speed(text, &self->info.speed);
+			if (g_str_has_prefix(text, "by-ptrace="))
+				self->info.by_ptrace = text + strlen("by-ptrace=");
 		}
 	}
 	if (!cursor->is_overrun && program->len > 0)

@@ -75,6 +75,16 @@ uint32_t lode_profile_hottest_function(
 	return hottest;
 }
 
+char *lode_profile_by_ptrace(const LodeProfile *profile)
+{
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const char *text = lode_profile_event(profile, i)->description;
+		if (text != NULL && g_str_has_suffix(text, LODE_BY_PTRACE_END))
+			return g_strndup(text, strlen(text) - strlen(LODE_BY_PTRACE_END));
+	}
+	return NULL;
+}
+
 uint64_t lode_profile_count_edges(const LodeProfile *profile)
 {
 	uint64_t n = profile->edges->len;

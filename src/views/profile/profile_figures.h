@@ -32,6 +32,10 @@ uint32_t lode_profile_hottest_function(
 char *lode_profile_tool(const LodeProfile *profile);
 char *lode_profile_simulated(const LodeProfile *profile);
 
+/* Why and how a program was sampled without perf events, a sentence; NULL: it was with them. The
+ * caller frees it. */
+char *lode_profile_by_ptrace(const LodeProfile *profile);
+
 /* Edges of both kinds: rows, and those to the next instruction. */
 uint64_t lode_profile_count_edges(const LodeProfile *profile);
 
