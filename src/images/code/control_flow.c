@@ -46,7 +46,7 @@ void lode_control_flow_init(LodeControlFlow *self)
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(LodeStaticBlock));
 	self->hints = g_array_new(FALSE, FALSE, sizeof(LodeFlowHint));
 	self->undecoded_bytes = 0;
-	self->cache = lode_decode_cache_new();
+	self->cache = NULL;
 }
 
 void lode_control_flow_clear(LodeControlFlow *self)
@@ -447,6 +447,8 @@ void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t 
 
 	reset(self);
 	lode_instruction_decoder_init(&build.decoder);
+	if (self->cache == NULL)
+		self->cache = lode_decode_cache_new();
 	build.decoder.cache = self->cache;
 	lode_instruction_decoder_begin(&build.decoder, code, size, address);
 	build.starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));

@@ -44,7 +44,8 @@ typedef struct {
 	GArray *hints;        /* LodeFlowHint inside the function, sorted; further edges of the last
 	                         instruction of a block */
 	uint64_t undecoded_bytes;
-	LodeDecodeCache *cache; /* kept from one build to the next */
+	LodeDecodeCache *cache; /* kept from one build to the next, half a megabyte; whoever keeps
+	                           many graphs hands it from each to the next; NULL: none yet */
 } LodeControlFlow;
 
 /* The buffers are kept between calls: init once, build for each function, clear at the end. */

@@ -30,6 +30,7 @@ static void free_image(void *data)
 		if (self->flows[i].instructions != NULL)
 			lode_control_flow_clear(&self->flows[i]);
 	g_free(self->flows);
+	lode_decode_cache_free(self->decode_cache);
 	if (self->has_targets)
 		lode_branch_targets_clear(&self->targets);
 	g_clear_pointer(&self->segments, g_array_unref);
@@ -400,7 +401,9 @@ const LodeControlFlow *lode_code_image_flow(LodeCodeImage *self, uint64_t addres
 	if (code == NULL)
 		return NULL;
 	lode_control_flow_init(flow);
+	flow->cache = g_steal_pointer(&self->decode_cache);
 	lode_control_flow_build(flow, code, MIN(n, function->size), function->address, NULL);
+	self->decode_cache = g_steal_pointer(&flow->cache);
 	return flow;
 }
 

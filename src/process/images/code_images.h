@@ -36,13 +36,14 @@ typedef struct {
 	const LodeBinaryFunction *functions;
 	size_t n_functions;
 	/* Private: made at the first use. */
-	LodeControlFlow *flows;    /* of each function; without instructions until the first use */
-	GArray *segments;          /* LodeLoadMapSegment; NULL: not used yet */
-	LodeBranchTargets targets; /* read at the first use */
-	LodeDataTypes *types;      /* NULL: no debug information, or not used yet */
-	LodeStackFrames *frames;   /* NULL: no unwind table, or not used yet */
-	GThread *target_reader;    /* that reads `targets` */
-	gint are_targets_read;     /* atomic, where there is a reader */
+	LodeControlFlow *flows; /* of each function; without instructions until the first use */
+	LodeDecodeCache *decode_cache; /* for the next of them; NULL: none yet */
+	GArray *segments;              /* LodeLoadMapSegment; NULL: not used yet */
+	LodeBranchTargets targets;     /* read at the first use */
+	LodeDataTypes *types;          /* NULL: no debug information, or not used yet */
+	LodeStackFrames *frames;       /* NULL: no unwind table, or not used yet */
+	GThread *target_reader;        /* that reads `targets` */
+	gint are_targets_read;         /* atomic, where there is a reader */
 	bool is_looked_for, is_opened, has_targets, has_looked_for_types, has_looked_for_frames;
 } LodeCodeImage;
 
