@@ -537,7 +537,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.jit = jit,
 		.memory_reading = memory->has_addresses ? memory : NULL,
 		.stacks = samples != NULL ? stacks : NULL,
-		.windows = windows->processes->len > 0 ? windows : NULL,
+		.windows = windows->n_logs > 0 ? windows : NULL,
 		.pairs = samples != NULL ? pairs : NULL,
 		.program = options->program,
 		.processor = samples != NULL && samples->processor != NULL ? samples->processor

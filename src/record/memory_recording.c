@@ -125,6 +125,7 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	sampler.has_call_chains = options->has_call_chains;
 	sampler.has_data_addresses = true;
 	sampler.windows = options->windows;
+	sampler.probes = options->probes;
 	sampler.has_fixed_addresses = self->result->has_fixed_addresses;
 	sampler.follows_mappings = true;
 	sampler.start_stopped = options->start_stopped;

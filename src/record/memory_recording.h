@@ -33,6 +33,7 @@ typedef struct {
 	uint16_t user_stack_bytes; /* of each sample, for the calls of code without; 0: as many as
 	                              help to find addresses */
 	LodeWindowOptions windows;
+	LodeProbeOptions probes;
 	bool has_no_page_faults; /* leave the first touches out */
 	bool has_page_nodes;     /* ask for the nodes of pages also where there is one */
 	bool is_randomised;      /* leave address-space randomisation as it is */

@@ -188,6 +188,7 @@ static bool sample(Session *self, GError **error)
 	                                : page_faults,
 		.aside_period = PAGE_FAULTS,
 		.windows = options->windows,
+		.probes = options->probes,
 		.events = options->events,
 		.frequency = frequency,
 		.first_frequency = FIRST_FREQUENCY,

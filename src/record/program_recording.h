@@ -13,6 +13,7 @@
 #include "caches/branch_predictor.h"
 #include "caches/hierarchy/hierarchy.h"
 #include "record/notes.h"
+#include "record/probes/probe_recorder.h"
 #include "record/recorded_run.h"
 #include "record/windows/window_recorder.h"
 #include "traces/trace_taker.h"
@@ -48,6 +49,7 @@ typedef struct {
 	const LodeHierarchy *caches; /* else of these, see count_run.h; NULL: this machine's */
 	LodeBranchModel branches;
 	LodeWindowOptions windows; /* of the sampled run */
+	LodeProbeOptions probes;   /* likewise */
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
 	/* Samples a second; 0: 10,000, or what the kernel allows, or, by 500s but at least
 	 * 2,000, what takes 4 % of the program's time here. */

@@ -72,14 +72,17 @@ typedef struct {
 } LodeRecordedRange;
 
 /*
- * Two instructions that a thread executed one after the other, step by step (sources/windows/),
- * also where they are adjacent. Sorted by (object, source, target object, target), each once.
+ * Two instructions that a thread executed one after the other, also where they are adjacent: step
+ * by step (sources/windows/), at breakpoints, or by the registers of samples. Sorted by (object,
+ * source, target object, target), each once.
  */
 typedef struct {
 	uint64_t source, target;
 	uint32_t object, target_object;
 	uint32_t steps;   /* how often, after the first steps of windows */
 	uint32_t windows; /* in how many */
+	uint32_t hits; /* of the steps: at breakpoints and samples, which say nothing of how often
+	                  one source is executed compared with another */
 } LodeRecordedStep;
 
 /*
@@ -128,7 +131,7 @@ typedef struct {
 	GArray *jumps;
 	GArray *calls;
 	GArray *ranges;         /* LodeRecordedRange, by (object, first, last); of branch stacks */
-	GArray *steps;          /* LodeRecordedStep; empty: no windows were recorded */
+	GArray *steps;          /* LodeRecordedStep */
 	GArray *unresolved;     /* LodeUnresolved: what came to no instruction */
 	GArray *thread_times;   /* LodeThreadTime; names are borrowed */
 	double n_samples;       /* of the column that weighs by default, also the unresolved */

@@ -39,7 +39,8 @@ const LodeParameter lode_memory_recording_rows[] = {
 			   "repeated"},
 	LODE_CALL_GRAPH_ROWS(Options, recording.has_call_chains, call_graph, "access",
 		"'lode memory --callers' shows them"),
-	LODE_WINDOWS_ROW(Options, windows, LODE_WINDOWS_OF_RECORD),
+	LODE_PROBES_ROW(Options, probes, LODE_PROBES_OF_RECORD),
+	LODE_WINDOWS_ROW(Options, windows),
 	{"start-stopped", LODE_FLAG(Options, recording.start_stopped),
 		.summary = "do not sample until SIGUSR1; each further one stops or starts "
 			   "sampling"},
@@ -91,6 +92,8 @@ bool lode_memory_recording_options_complete(
 	recording->notes = lode_wrapped_program_notes("memory record");
 	return lode_call_graph_read(self->call_graph, &recording->has_call_chains,
 		       &recording->user_stack_bytes, error) &&
-	       lode_window_options_read(self->windows, LODE_WINDOWS_OF_RECORD, recording->pid,
-		       &recording->windows, error);
+	       lode_window_options_read(
+		       self->windows, recording->pid, &recording->windows, error) &&
+	       lode_probe_options_read(
+		       self->probes, LODE_PROBES_OF_RECORD, &recording->probes, error);
 }

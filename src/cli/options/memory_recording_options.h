@@ -9,7 +9,7 @@
 typedef struct {
 	LodeMemoryRecordingOptions recording; /* all but directory and sampler */
 	uint64_t timer_us;                    /* 0: none */
-	const char *call_graph, *windows;
+	const char *call_graph, *windows, *probes;
 	const char *output, *keep_recording;
 	const char *const *skipped_frames;
 	bool allow_debuginfod, charges_next_access;

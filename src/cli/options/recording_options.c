@@ -10,7 +10,7 @@
 
 #define OPTIONS_OF_SAMPLING                                                                        \
 	"once pid duration kernel no-switches no-registers event call-chains call-graph "          \
-	"frequency windows"
+	"frequency probes windows"
 
 typedef LodeRecordingOptions Options;
 
@@ -68,8 +68,9 @@ const LodeParameter lode_recording_rows[] = {
 		.most = G_MAXUINT32, .value = "HZ",
 		.summary = "samples per second (default: 10000, or what takes 3 % of the program's "
 			   "time on this machine)"},
-	LODE_WINDOWS_ROW(
-		Options, windows, LODE_WINDOWS_OF_RUN "; with --pid or --no-registers: off"),
+	LODE_PROBES_ROW(Options, probes,
+		LODE_PROBES_OF_RUN "; with --windows, --no-registers or --count: off"),
+	LODE_WINDOWS_ROW(Options, windows),
 	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
 		.summary = "the profile to write; an existing one is replaced (default: "
 			   "PROGRAM.lode)"},
@@ -103,11 +104,14 @@ bool lode_recording_options_complete(LodeRecordingOptions *self, char **argument
 		recording->branches = self->is_trace ? LODE_BRANCHES_TAGE : LODE_BRANCHES_CALLGRIND;
 	recording->argv = (const char *const *)arguments;
 	recording->notes = lode_wrapped_program_notes("run");
+	bool has_probes = !recording->has_no_registers && self->windows == NULL &&
+	                  recording->kind == LODE_RECORDING_SAMPLES;
 	return lode_call_graph_read(self->call_graph, &recording->has_call_chains,
 		       &recording->user_stack_bytes, error) &&
-	       lode_window_options_read(self->windows,
-		       recording->has_no_registers ? "off" : LODE_WINDOWS_OF_RUN, recording->pid,
-		       &recording->windows, error);
+	       lode_window_options_read(
+		       self->windows, recording->pid, &recording->windows, error) &&
+	       lode_probe_options_read(self->probes, has_probes ? LODE_PROBES_OF_RUN : "off",
+		       &recording->probes, error);
 }
 
 bool lode_recording_options_read_caches(

@@ -12,7 +12,7 @@ typedef struct {
 	bool is_counted, is_exact, is_once, is_trace;
 	bool has_branches;    /* recording.branches was given */
 	const char *simulate; /* caches, of a trace or of counting */
-	const char *call_graph, *windows;
+	const char *call_graph, *windows, *probes;
 	const char *output, *keep_recording, *report;
 	bool allow_debuginfod;
 } LodeRecordingOptions;

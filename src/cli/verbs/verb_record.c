@@ -18,7 +18,7 @@ enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 
 typedef struct {
 	LodePerfSamplerOptions sampler;
-	const char *call_graph, *windows;
+	const char *call_graph, *windows, *probes;
 	bool serves;
 } Options;
 
@@ -63,7 +63,8 @@ static const LodeParameter rows[] = {
 	{"no-switches", LODE_FLAG(Options, sampler.has_no_switches),
 		.summary = "do not record context switches, for a program that makes a hundred "
 			   "thousand a second: no latency, no times of threads"},
-	LODE_WINDOWS_ROW(Options, windows, LODE_WINDOWS_OF_RECORD),
+	LODE_PROBES_ROW(Options, probes, LODE_PROBES_OF_RECORD),
+	LODE_WINDOWS_ROW(Options, windows),
 	{"serve", LODE_FLAG(Options, serves),
 		.summary = "show in a browser which functions run, and with --user-regs which "
 			   "addresses they access, while the program runs; the address is "
@@ -90,8 +91,9 @@ static bool complete(Options *self, char **arguments, GError **error)
 			"lode record -p PID");
 	if (!lode_call_graph_read(self->call_graph, &sampler->has_call_chains,
 		    &sampler->user_stack_bytes, error) ||
-		!lode_window_options_read(self->windows, LODE_WINDOWS_OF_RECORD, sampler->pid,
-			&sampler->windows, error))
+		!lode_window_options_read(self->windows, sampler->pid, &sampler->windows, error) ||
+		!lode_probe_options_read(
+			self->probes, LODE_PROBES_OF_RECORD, &sampler->probes, error))
 		return false;
 	sampler->has_user_registers |= sampler->user_stack_bytes > 0;
 	sampler->argv = (const char *const *)arguments;

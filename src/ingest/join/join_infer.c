@@ -89,7 +89,7 @@ static void collect_steps(Inference *self)
 			recording->steps, LodeRecordedStep, i);
 		const LodeInferredSpan span = {image_of(self, step->object),
 			image_of(self, step->target_object), step->source, step->target,
-			step->steps, step->windows};
+			step->steps, step->windows, step->hits};
 		g_array_append_val(self->steps, span);
 		g_array_append_val(self->arrivals, span);
 	}
@@ -316,7 +316,7 @@ static Executed count_executed(const Inference *self, guint function)
 	for (guint i = 0; i < rows->len; i++)
 		sum.executed += g_array_index(rows, LodeInferredRow, i).count;
 	for (uint32_t i = 0; i < evidence->n_steps; i++) {
-		sum.steps += evidence->steps[i].count;
+		sum.steps += evidence->steps[i].count - evidence->steps[i].n_hits;
 		sum.windows = MAX(sum.windows, evidence->steps[i].n_windows);
 	}
 	return sum;

@@ -16,6 +16,7 @@ typedef struct {
 	uint64_t first, last;         /* a branch: source, target */
 	double count;
 	double n_windows; /* of steps: in how many windows */
+	double n_hits;    /* likewise: of the count, at breakpoints and samples */
 } LodeInferredSpan;
 
 /* The known data of one function; borrowed. Sorted by address; all lie in it or begin in it. */

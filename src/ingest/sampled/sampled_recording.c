@@ -18,6 +18,7 @@
 #include "ingest/sampled/sample_pairs.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
+#include "ingest/sampled/sampled_outcomes.h"
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_rows.h"
 #include "ingest/sampled/sampled_threads.h"
@@ -70,6 +71,7 @@ typedef struct {
 	const LodeProgress *progress;
 	LodeSampledKernel kernel;
 	LodeSampledRows rows;
+	LodeSampledOutcomes *outcomes;
 	GArray *inputs;  /* Input */
 	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
 	double counts[LODE_PLACE_N_OUTCOMES];
@@ -560,7 +562,8 @@ static void add_callers(Reading *self, Input *input, const LodePairSample *sampl
 	}
 }
 
-/* Adds a sample with all registers, by which iterations between samples are known. */
+/* Adds a sample with all registers, by which iterations between samples are known, and the outcomes
+ * of the next branches. */
 static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *record,
 	const LodePerfEvent *event, uint32_t row)
 {
@@ -576,6 +579,16 @@ static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *reco
 			record->sample.user_abi, record->sample.user_registers) ||
 		(registers.known & all) != all)
 		return;
+	if (record->mode == LODE_PERF_MODE_USER) {
+		const LodeDataAccessQuestion question = {
+			.pc = place->address,
+			.bias = record->sample.ip - place->address,
+			.registers = &registers,
+			.stack = record->sample.stack,
+			.stack_size = record->sample.stack_size,
+		};
+		lode_sampled_outcomes_add(self->outcomes, place, &question);
+	}
 	uint64_t function = function_number(self, place);
 	if (function == NO_FUNCTION)
 		return;
@@ -1200,6 +1213,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	account_files(self);
 	complete_page_faults(self);
 	describe(self);
+	lode_sampled_outcomes_finish(self->outcomes, self->recording);
 	lode_window_reading_finish(self->options->windows, self->recording);
 	divide_time(self);
 	return true;
@@ -1222,11 +1236,13 @@ LodeRecording *lode_sampled_recording_read(
 	reading.known = g_new(KnownRow, KNOWN_ROWS);
 	reading.kernel_functions = g_ptr_array_new();
 	reading.frames = g_array_new(FALSE, FALSE, sizeof(LodeCallerFrame));
+	reading.outcomes = lode_sampled_outcomes_new(reading.places);
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
 	lode_sampled_kernel_init(&reading.kernel, recording, lode_places_images(reading.places));
 	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
+	lode_sampled_outcomes_free(reading.outcomes);
 	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
 	g_ptr_array_unref(reading.kernel_functions);

@@ -232,12 +232,19 @@ static void visit_operands(LodeWindowAccesses *self, Row *row, const LodeVisited
 		bool is_first = i == 0 && access->reason == LODE_REASON_NONE;
 		if (is_first)
 			add_facts(self, row, facts, operand, is_conflict);
+		/* What else is accessed is not seen, nor how often this is. */
+		if (step->is_hit) {
+			facts->probed_accesses += is_first;
+			continue;
+		}
 		lode_line_visits_add(&self->visits, is_first ? step->code->number : UINT32_MAX,
 			operand->address, operand->size);
 		if (step->is_frequent)
 			add_sample(self, &row->operands[is_stack ? LODE_MAX_DATA_OPERANDS : i],
 				step, operand, is_stack);
 	}
+	if (step->is_hit)
+		return;
 	if (access->reason != LODE_REASON_NONE) {
 		lode_line_visits_break(&self->visits, step->code->number);
 		lode_recent_accesses_forget(&self->recent);
@@ -283,7 +290,7 @@ static void visit(void *data, const LodeVisitedStep *step)
 		lode_recent_accesses_begin(
 			&self->recent, step->log->cache_sets, step->log->cache_ways);
 	if (step->index == 0 || step->step->is_gap) {
-		self->stretch++;
+		self->stretch += step->index == 0 || !step->is_hit;
 		lode_recent_accesses_forget(&self->recent);
 		lode_line_visits_end(&self->visits, put_visit, self->facts);
 	}

@@ -3,10 +3,10 @@
  * The facts that windows give of each instruction, by the number of its code (window_steps.h),
  * until the join knows the instructions. Each visitor fills the fields that are its own:
  *
- *   window_reading    steps, string_runs, string_rounds
+ *   window_reading    steps, hits, string_runs, string_rounds
  *   window_outcomes   outcomes, unforetold, denormals, underflows
  *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes, split …
- *                     page_changes, line_visits, line_used_bytes
+ *                     page_changes, line_visits, line_used_bytes, probed_accesses
  *   window_calls      compared_calls, same_arguments, compared_results, same_results
  *
  * Private to ingest/.

@@ -326,7 +326,7 @@ static void visit(void *data, const LodeVisitedStep *step)
 	LodeWindowOutcomes *self = data;
 	uint32_t n = 2; /* a conditional branch has two ways */
 
-	if (step->index == 0 || step->step->is_gap)
+	if (step->index == 0 || (step->step->is_gap && !step->is_hit))
 		self->window++;
 	/* Calls and returns of other code are not seen. */
 	if (step->index == 0 || step->step->is_gap || step->code == NULL)

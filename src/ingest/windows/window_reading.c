@@ -29,6 +29,7 @@ static void add_edge(LodeWindowReading *self, const LodeVisitedStep *step)
 	}
 	LodeReadEdge *edge = &LODE_AT(self->edges, LodeReadEdge, slot->id);
 	edge->steps++;
+	edge->hits += step->is_hit;
 	edge->windows += edge->last_window != step->n_window;
 	edge->last_window = step->n_window;
 }
@@ -40,10 +41,10 @@ static void add_string_run(const LodeVisitedStep *step, LodeObservedInstruction 
 	enum { RCX = 1 };
 
 	if (!step->has_registers || lode_instruction_string_width(&step->code->decoded) == 0 ||
-		(step->step->is_gap && step->index > 0))
+		(step->step->is_gap && step->index > 0 && !step->is_hit))
 		return;
 	uint32_t left = (uint32_t)MIN(step->step->registers[RCX], LODE_MOST_STRING_ROUNDS / 2);
-	uint32_t rounds = step->index == 0 ? 2 * left : left;
+	uint32_t rounds = step->index == 0 && !step->is_hit ? 2 * left : left;
 	facts->string_runs++;
 	facts->string_rounds += MIN(rounds, UINT32_MAX - facts->string_rounds);
 }
@@ -52,13 +53,15 @@ static void visit(void *data, const LodeVisitedStep *step)
 {
 	LodeWindowReading *self = data;
 
-	if (step->index == 0)
-		self->process->n_windows++;
-	self->process->n_steps++;
+	if (self->process != NULL) {
+		self->process->n_windows += step->index == 0;
+		self->process->n_steps++;
+	}
 	if (step->code != NULL && !step->is_round) {
 		LodeObservedInstruction *facts = lode_window_facts_at(
 			self->facts, step->code->number);
-		facts->steps++;
+		facts->steps += !step->is_hit;
+		facts->hits += step->is_hit;
 		add_string_run(step, facts);
 	}
 	if (step->is_frequent && step->code != NULL && step->next_code != NULL)
@@ -73,7 +76,7 @@ static bool is_wanted(void *data, const LodeWindowHead *window)
 	lode_window_times_add(
 		options->times, window->tid, window->begin_ns, window->end_ns, self->running);
 	return options->is_wanted == NULL ||
-	       options->is_wanted(options->data, self->process->pid, window->begin_ns);
+	       options->is_wanted(options->data, self->pid, window->begin_ns);
 }
 
 static void set_cache(LodeWindowReading *self, uint32_t n_sets, uint32_t n_ways)
@@ -142,8 +145,13 @@ static bool begin_process(LodeWindowReading *self, const LodeWindowLogHeader *he
 	uint32_t thread = lode_threads_look_up(threads, header->pid, header->pid, header->begin_ns);
 	LodeReadProcess process = {.pid = header->pid, .obstacle = header->obstacle};
 
+	self->pid = header->pid;
+	self->process = NULL;
 	if (thread == LODE_NONE)
 		return false;
+	self->n_logs++;
+	if (header->version == LODE_WINDOW_LOG_PROBES_VERSION)
+		return true;
 	process.name = LODE_AT(threads->threads, LodeThread, thread).name;
 	g_array_append_val(self->processes, process);
 	self->process = &LODE_AT(self->processes, LodeReadProcess, self->processes->len - 1);
@@ -193,7 +201,7 @@ bool lode_window_reading_add(LodeWindowReading *self, GBytes *bytes,
 	if (lode_window_log_damaged(log) > 0)
 		leave_out(options, "log of windows that is damaged or cut short", process, 1);
 	/* A program that was not chosen is not listed, as its samples are not. */
-	if (self->process->n_windows == 0 && options->is_wanted != NULL &&
+	if (self->process != NULL && self->process->n_windows == 0 && options->is_wanted != NULL &&
 		!options->is_wanted(options->data, header->pid, header->begin_ns))
 		g_array_set_size(self->processes, self->processes->len - 1);
 	return true;
@@ -276,10 +284,25 @@ static void add_steps(const LodeWindowReading *self, LodeRecording *recording)
 				images, recording, target.image),
 			.steps = edge->steps,
 			.windows = edge->windows,
+			.hits = edge->hits,
 		};
 		g_array_append_val(recording->steps, step);
 	}
 	g_array_sort(recording->steps, compare_steps);
+	guint n = 0;
+	for (guint i = 0; i < recording->steps->len; i++) {
+		const LodeRecordedStep step = LODE_AT(recording->steps, LodeRecordedStep, i);
+		LodeRecordedStep *last = n > 0 ? &LODE_AT(recording->steps, LodeRecordedStep, n - 1)
+		                               : NULL;
+		if (last == NULL || compare_steps(last, &step) != 0) {
+			LODE_AT(recording->steps, LodeRecordedStep, n++) = step;
+			continue;
+		}
+		last->steps += step.steps;
+		last->windows += step.windows;
+		last->hits += step.hits;
+	}
+	g_array_set_size(recording->steps, n);
 }
 
 static double without(double seconds, uint64_t ns)

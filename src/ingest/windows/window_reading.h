@@ -22,9 +22,9 @@
 
 /* Two instructions that were executed one after the other. */
 typedef struct {
-	uint32_t source, target; /* numbers of codes */
-	uint32_t steps, windows; /* as in LodeRecordedStep */
-	uint32_t last_window;    /* private */
+	uint32_t source, target;       /* numbers of codes */
+	uint32_t steps, windows, hits; /* as in LodeRecordedStep */
+	uint32_t last_window;          /* private */
 } LodeReadEdge;
 
 typedef struct {
@@ -40,7 +40,8 @@ typedef struct LodeWindowReading {
 	GArray *facts;     /* LodeObservedInstruction, by the number of its code; for other visitors
 	                      to fill in, too */
 	GArray *edges;     /* LodeReadEdge */
-	GArray *processes; /* LodeReadProcess, one for each log */
+	GArray *processes; /* LodeReadProcess, one for each log of windows */
+	uint32_t n_logs;   /* that were read, of windows and of breakpoints */
 	uint32_t cache_sets, cache_ways; /* of the first level, as its facts have it */
 	uint64_t user_ns, system_ns;     /* that windows took */
 	double running;                  /* share of the log's windows in which threads ran */
@@ -54,7 +55,8 @@ typedef struct LodeWindowReading {
 	LodeWindowCalls *calls;                     /* likewise */
 	LodeIdCache numbers;                        /* two codes → their edge */
 	const struct LodeWindowLogOptions *options; /* of the log at hand */
-	LodeReadProcess *process;                   /* likewise */
+	uint32_t pid;                               /* likewise */
+	LodeReadProcess *process;                   /* likewise; NULL: it was probed from outside */
 	uint64_t n_edges_left;
 } LodeWindowReading;
 

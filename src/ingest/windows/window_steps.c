@@ -46,6 +46,7 @@ struct LodeWindowSteps {
 	uint32_t n_log; /* of the log at hand */
 	GArray *window; /* Resolved */
 	LodeWindowFigures figures;
+	uint32_t n_walked; /* windows, with those of hits */
 	bool (*is_wanted)(void *data, const LodeWindowHead *window);
 	void *data;
 };
@@ -268,8 +269,11 @@ static void resolve_window(LodeWindowSteps *self, uint32_t pid, LodeWindow *wind
 		                            resolved.code;
 		g_array_append_val(self->window, resolved);
 	}
-	self->figures.n_windows++;
-	self->figures.n_steps += window->n_read;
+	self->n_walked++;
+	if ((head->flags & LODE_WINDOW_IS_PROBES) == 0) {
+		self->figures.n_windows++;
+		self->figures.n_steps += window->n_read;
+	}
 	self->figures.n_damaged += head->n_steps - window->n_read;
 }
 
@@ -314,6 +318,7 @@ static uint32_t end_of_frequent(const LodeWindowSteps *self, const LodeWindowHea
 static void visit_window(LodeWindowSteps *self, const LodeWindowLogHeader *log,
 	const LodeWindowHead *head, const LodeWindowVisitor *visitors, size_t n_visitors)
 {
+	bool are_hits = (head->flags & LODE_WINDOW_IS_PROBES) != 0;
 	uint32_t end = end_of_frequent(self, head), falsified_end = 0;
 
 	for (uint32_t i = 0; i < self->window->len; i++) {
@@ -321,11 +326,14 @@ static void visit_window(LodeWindowSteps *self, const LodeWindowLogHeader *log,
 		const Resolved *next = i + 1 < self->window->len ? resolved + 1 : NULL;
 		if (next != NULL && (next->step.is_gap || next->is_round))
 			next = NULL;
+		if (are_hits && !resolved->step.is_gap)
+			continue;
+		self->figures.n_hits += are_hits;
 		LodeVisitedStep visited = {
 			.window = head,
 			.log = log,
 			.pid = log->pid,
-			.n_window = (uint32_t)(self->figures.n_windows - 1),
+			.n_window = self->n_walked - 1,
 			.index = i,
 			.step = &resolved->step,
 			.code = code_of(self, resolved),
@@ -333,8 +341,9 @@ static void visit_window(LodeWindowSteps *self, const LodeWindowLogHeader *log,
 			.next_code = next != NULL ? code_of(self, next) : NULL,
 			.has_registers = !resolved->is_inserted &&
 		                         (head->flags & LODE_WINDOW_HAS_REGISTERS) != 0,
+			.is_hit = are_hits,
 			.is_round = resolved->is_round,
-			.is_frequent = i >= LODE_WINDOW_WARM_UP && i < end &&
+			.is_frequent = (are_hits || i >= LODE_WINDOW_WARM_UP) && i < end &&
 		                       !(i < falsified_end && is_conditional(self, resolved)),
 		};
 		unsigned n = resolved->is_own ? AFTER_CLOCK : 0; /* in the vDSO */
@@ -364,7 +373,7 @@ bool lode_window_steps_walk(LodeWindowSteps *self, LodeWindowLog *log,
 		if (self->is_wanted != NULL && !self->is_wanted(self->data, &window.head))
 			continue;
 		if (self->figures.n_steps + window.head.n_steps > MAX_STEPS ||
-			self->figures.n_windows == MAX_WINDOWS) {
+			self->n_walked == MAX_WINDOWS) {
 			self->figures.n_left += window.head.n_steps;
 			continue;
 		}

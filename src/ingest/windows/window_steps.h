@@ -9,7 +9,9 @@
  * instruction by the code's number: in an array, without a search.
  *
  * The log lacks the instruction after a system call, which is never trapped: it is inserted. A
- * repeated string instruction is a step for each of its rounds. Private to ingest/.
+ * repeated string instruction is a step for each of its rounds, but one hit of a breakpoint.
+ *
+ * Private to ingest/.
  */
 #pragma once
 
@@ -35,7 +37,7 @@ typedef struct {
 	const LodeWindowHead *window;
 	const LodeWindowLogHeader *log;
 	uint32_t pid;
-	uint32_t n_window; /* of all windows that were walked, from 0 */
+	uint32_t n_window; /* of all windows that were walked, with those of hits, from 0 */
 	uint32_t index;    /* in the window, from 0 */
 	/* The state before the instruction. `address` is the run-time one: its difference to
 	 * code->place.address is how far the image is moved. */
@@ -47,8 +49,11 @@ typedef struct {
 	const LodeWindowStep *next;
 	const LodeSteppedCode *next_code; /* NULL without `next`, and as `code` */
 	bool has_registers; /* false: the window keeps none, or the step is inserted */
-	bool is_round;      /* a further round of the string instruction of the step before: not an
-	                       execution more */
+	bool is_hit;   /* of a breakpoint, in a window of these: what was executed before it is not
+	                  known, but that this instruction was not since its last hit. Where it led is
+	                  `next`, which is not visited */
+	bool is_round; /* a further round of the string instruction of the step before: not an
+	                  execution more */
 	bool is_frequent; /* counts for how often ways are taken: it is not among the first steps of
 	                     the window, not in a loop that waited for another thread, and not a
 	                     branch by a clock or by whether a lock was free */
@@ -62,7 +67,8 @@ typedef struct {
 
 /* How much was walked over, and how much of it is in no code, and why. */
 typedef struct {
-	uint64_t n_windows, n_steps;
+	uint64_t n_windows, n_steps; /* without hits, and the windows of these */
+	uint64_t n_hits;
 	uint64_t outcomes[LODE_PLACE_N_OUTCOMES]; /* steps by what their address led to */
 	struct {
 		uint64_t address;

@@ -104,6 +104,7 @@ static void read_facts(const LodeWindows *windows, const LodeObservedInstruction
 	Ratio out_ratios[LODE_N_POOLED])
 {
 	const LodeObservedInstruction *is = facts;
+	uint32_t stepped = lode_window_stepped_accesses(facts);
 	const Ratio ratios[LODE_N_POOLED] = {
 		[LODE_POOLED_UNFORETOLD] = ratio_of(is->unforetold, is->outcomes),
 		[LODE_POOLED_DENORMAL] = ratio_of(is->denormals, is->steps),
@@ -113,9 +114,9 @@ static void read_facts(const LodeWindows *windows, const LodeObservedInstruction
 		[LODE_POOLED_PAGE_CHANGE] = ratio_of(is->page_changes, is->accesses),
 		[LODE_POOLED_SPLIT] = ratio_of(is->split, is->accesses),
 		[LODE_POOLED_SPLIT_PAGE] = ratio_of(is->split_pages, is->accesses),
-		[LODE_POOLED_STORED] = ratio_of(is->stored, is->accesses),
-		[LODE_POOLED_PART_STORED] = ratio_of(is->part_stored, is->accesses),
-		[LODE_POOLED_CONFLICTING] = ratio_of(is->conflicting, is->accesses),
+		[LODE_POOLED_STORED] = ratio_of(is->stored, stepped),
+		[LODE_POOLED_PART_STORED] = ratio_of(is->part_stored, stepped),
+		[LODE_POOLED_CONFLICTING] = ratio_of(is->conflicting, stepped),
 		[LODE_POOLED_LINE_USED] = ratio_of(is->line_used_bytes / 64.0, is->line_visits),
 		[LODE_POOLED_SAME_ARGUMENTS] = ratio_of(is->same_arguments, is->compared_calls),
 		[LODE_POOLED_SAME_RESULT] = ratio_of(is->same_results, is->compared_results),
@@ -143,14 +144,14 @@ LodePooledWindows lode_pooled_windows(
 		const LodeObservedInstruction *facts = lode_windows_find(
 			profile->windows, instructions[i]);
 		Ratio ratios[LODE_N_POOLED];
-		if (facts == NULL || facts->steps == 0)
+		if (facts == NULL || facts->steps + facts->hits == 0)
 			continue;
 		uint32_t own = lode_profile_instruction(profile, instructions[i])->function;
 		if (own != function)
 			close_functions(pools);
 		pooled.functions += own != function;
 		pooled.instructions++;
-		pooled.steps += facts->steps;
+		pooled.steps += facts->steps + facts->hits;
 		function = own;
 		read_facts(profile->windows, facts, ratios);
 		for (int fact = 0; fact < LODE_N_POOLED; fact++) {

@@ -41,6 +41,8 @@ static const char *const fact_names[] = {
 	[LODE_WINDOW_FACT_LOOP_EXITS] = "loop_exits",
 	[LODE_WINDOW_FACT_STRING_RUNS] = "string_runs",
 	[LODE_WINDOW_FACT_STRING_ROUNDS] = "string_rounds",
+	[LODE_WINDOW_FACT_HITS] = "hits",
+	[LODE_WINDOW_FACT_PROBED_ACCESSES] = "probed_accesses",
 };
 
 uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
@@ -49,7 +51,7 @@ uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
 		&facts->compared_calls, &facts->same_arguments, &facts->compared_results,
 		&facts->same_results, &facts->page_changes, &facts->line_visits,
 		&facts->line_used_bytes, &facts->loop_rounds, &facts->loop_exits,
-		&facts->string_runs, &facts->string_rounds};
+		&facts->string_runs, &facts->string_rounds, &facts->hits, &facts->probed_accesses};
 
 	return fields[fact];
 }
@@ -62,6 +64,15 @@ const char *lode_window_fact_to_text(LodeWindowFact fact)
 int lode_window_fact_from_text(const char *text)
 {
 	return lode_word_find(fact_names, LODE_N_WINDOW_FACTS, text);
+}
+
+uint64_t lode_windows_hits(const LodeWindows *self)
+{
+	uint64_t hits = 0;
+
+	for (guint i = 0; i < self->instructions->len; i++)
+		hits += LODE_AT(self->instructions, LodeObservedInstruction, i).hits;
+	return hits;
 }
 
 /* The first edge of a source, or where it would be. */

@@ -15,12 +15,13 @@ enum {
 	                             as observed, also those that were rarely or never taken */
 };
 
-/* Two instructions that were executed one after the other in a window, after its first steps: by a
- * jump, a call, a return, or one after the other in memory. Sorted by (source, target). */
+/* Two instructions that were executed one after the other in a window, after its first steps, or at
+ * a breakpoint: by a jump, a call, a return, or one after the other in memory. Sorted by (source,
+ * target). */
 typedef struct {
 	uint32_t source, target; /* instructions of the profile */
 	uint32_t steps;          /* how often */
-	uint32_t windows;        /* in how many windows */
+	uint32_t windows;        /* in how many windows, and rounds of breakpoints */
 } LodeObservedEdge;
 
 /* An instruction that was executed in windows. Sorted by instruction. */
@@ -69,6 +70,9 @@ typedef struct {
 	 * and the rounds of all of them, of one at most LODE_MOST_STRING_ROUNDS. A window that
 	 * begins in the midst of one counts twice the rounds that are left. */
 	uint32_t string_runs, string_rounds;
+	/* Hits of breakpoints from outside, which are no steps; and those of the accesses above
+	 * whose addresses they gave: what was stored or used before these is not known. */
+	uint32_t hits, probed_accesses;
 } LodeObservedInstruction;
 
 enum { LODE_MOST_STRING_ROUNDS = 1 << 16 };
@@ -87,11 +91,19 @@ typedef enum {
 	LODE_WINDOW_FACT_LOOP_EXITS,
 	LODE_WINDOW_FACT_STRING_RUNS,
 	LODE_WINDOW_FACT_STRING_ROUNDS,
+	LODE_WINDOW_FACT_HITS,
+	LODE_WINDOW_FACT_PROBED_ACCESSES,
 	LODE_N_WINDOW_FACTS,
 } LodeWindowFact;
 
 /* The field of a further fact. */
 uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact);
+
+/* Those of the accesses that were executed in windows, with what came before them. */
+static inline uint32_t lode_window_stepped_accesses(const LodeObservedInstruction *facts)
+{
+	return facts->accesses - MIN(facts->probed_accesses, facts->accesses);
+}
 
 /* "underflows", "split_pages" …, as the fields are called, and back; −1: unknown. */
 const char *lode_window_fact_to_text(LodeWindowFact fact);
@@ -125,6 +137,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindows, lode_windows_free)
 /* The edge between two instructions, or NULL. */
 const LodeObservedEdge *lode_windows_find_edge(
 	const LodeWindows *self, uint32_t source, uint32_t target);
+
+/* The hits of breakpoints, of all instructions. */
+uint64_t lode_windows_hits(const LodeWindows *self);
 
 /* Steps from an instruction, by all edges. */
 uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source);

@@ -3,6 +3,7 @@
 
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_features.h"
+#include "record/perf/perf_records.h"
 #include "record/programs/v8_survey.h"
 #include "sources/perf_data/perf_data_format.h"
 
@@ -43,10 +44,33 @@ static void write_records(LodePerfRecording *self, const void *records, size_t s
 		lode_perf_writer_add(self->writer, records, size, &self->write_error);
 }
 
+/* Samples, and what makes the code of a process another one. */
+static void show_probes(LodePerfRecording *self, const struct perf_event_header *record)
+{
+	const LodePerfSampleStart *sample = (const void *)record;
+	const LodePerfThreadRecord *ended = (const void *)record;
+	const LodePerfNameRecord *named = (const void *)record;
+
+	if (record->type == PERF_RECORD_SAMPLE && record->size >= sizeof(*sample)) {
+		if (!g_hash_table_contains(self->tally.aside, &sample->identifier))
+			lode_probe_recorder_take_sample(
+				self->probes, (pid_t)sample->pid, (pid_t)sample->tid, sample->ip);
+	} else if (record->type == PERF_RECORD_EXIT && record->size >= sizeof(*ended)) {
+		if (ended->pid == ended->tid)
+			lode_probe_recorder_forget(self->probes, (pid_t)ended->pid);
+	} else if (record->type == PERF_RECORD_COMM &&
+		   record->size >= offsetof(LodePerfNameRecord, name)) {
+		if ((record->misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
+			lode_probe_recorder_forget(self->probes, (pid_t)named->pid);
+	}
+}
+
 /* Samples are many, and say nothing of mappings. */
 static void take_record(LodePerfRecording *self, const struct perf_event_header *record)
 {
 	show_records(self, record, record->size);
+	if (self->probes != NULL)
+		show_probes(self, record);
 	if (self->mappings != NULL && record->type != PERF_RECORD_SAMPLE)
 		lode_perf_mappings_note_record(self->mappings, record);
 }
@@ -97,7 +121,7 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 	if (!lode_perf_ring_update(ring))
 		return false;
 	lode_perf_tally_add(&self->tally, ring);
-	if (is_observed(self) || self->mappings != NULL)
+	if (is_observed(self) || self->mappings != NULL || self->probes != NULL)
 		take_ring(self, ring);
 	if (self->sources != NULL)
 		write_ring_once(self, ring);
@@ -356,13 +380,15 @@ bool lode_perf_recording_finish(
 	lode_perf_event_set_enable(self->events, false);
 	if (self->windows != NULL)
 		lode_window_recorder_end(self->windows);
+	if (self->probes != NULL)
+		lode_probe_recorder_end(self->probes);
 	lode_perf_recording_drain(self);
 	write_lost(self);
 	const LodePerfChoice *first = self->choices->pdata[0];
 	input.rates = lode_memory_rates_of_machine(NULL);
 	input.sample_cost = lode_sample_cost_measure(program->kernel, &first->attr);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
-	lode_perf_writer_finish(self->writer, features, self->tally.files, self->windows,
+	lode_perf_writer_finish(self->writer, features, self->tally.files, self->logs,
 		self->write_error == NULL ? &self->write_error : NULL);
 	g_clear_pointer(&self->events, lode_perf_event_set_close);
 	if (self->pages != NULL)

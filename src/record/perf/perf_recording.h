@@ -14,6 +14,7 @@
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
 #include "record/perf/switch_budget.h"
+#include "record/probes/probe_recorder.h"
 
 typedef struct {
 	GPtrArray *choices; /* LodePerfChoice */
@@ -29,6 +30,8 @@ typedef struct {
 	LodePageSurvey *pages;            /* NULL: not wanted */
 	struct LodeV8Survey *heaps;       /* likewise; borrowed */
 	LodeWindowRecorder *windows;      /* borrowed; NULL: not wanted */
+	LodeProbeRecorder *probes;        /* likewise */
+	LodeWindowLogs *logs;             /* of both; borrowed; NULL: none */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	LodeSpeedMeter *speed;            /* NULL: not begun */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */

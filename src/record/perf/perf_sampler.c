@@ -75,6 +75,8 @@ typedef struct {
 	LodePtraceSampler *tracer;   /* NULL: perf events are not refused */
 	gint64 round_us;             /* of the last round, with a tracer */
 	char *windows_obstacle;      /* why the program can have none; NULL: nothing is known */
+	LodeProbeRecorder *probes;   /* NULL: none */
+	LodeWindowLogs *probe_logs;  /* of probes without windows; NULL: none */
 	LodeRunningProcess running;  /* the attached process */
 	LodeCpuMeter meter;
 	struct rusage usage; /* of the program, when it has ended */
@@ -151,6 +153,9 @@ static void switch_sampling(Session *self, bool is_on)
 
 static void reap_program(Session *self)
 {
+	/* Nor is a stop taken that steps wait for. */
+	if (self->probes != NULL && !lode_probe_recorder_let_go(self->probes))
+		return;
 	if (self->tracer != NULL)
 		self->has_program_ended |= lode_ptrace_sampler_reap(
 			self->tracer, &self->status, &self->usage);
@@ -285,6 +290,8 @@ static int timeout_ms(const Session *self)
 		until_us = MIN(until_us, self->end_at_us);
 	if (self->windows != NULL && lode_window_recorder_due_us(self->windows) != 0)
 		until_us = MIN(until_us, lode_window_recorder_due_us(self->windows));
+	if (self->probes != NULL && self->is_enabled)
+		until_us = MIN(until_us, lode_probe_recorder_due_us(self->probes));
 	return (int)MAX((until_us - now_us() + 999) / 1000, 0);
 }
 
@@ -337,6 +344,16 @@ static bool take_tracer(Session *self)
 	return false;
 }
 
+/* The rings are emptied before, as nobody does while a session is held. */
+static void take_probes(Session *self)
+{
+	if (self->probes == NULL || !self->is_enabled || self->has_program_ended)
+		return;
+	lode_probe_recorder_update(self->probes);
+	/* The signal of its end may have been taken. */
+	reap_program(self);
+}
+
 static void end_round(Session *self)
 {
 	const LodePerfObserver *observer = self->options->observer;
@@ -364,6 +381,7 @@ static void wait_once(Session *self)
 	take_deadlines(self);
 	/* emptied before the ends of threads are seen: their last records are kept */
 	end_round(self);
+	take_probes(self);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
 	                 (!is_program(self) && !has_rings_left(self)) ||
@@ -514,22 +532,33 @@ static void prepare_windows(Session *self, const LodePerfKernel *kernel)
 	if (cause != NULL)
 		return;
 	if (lode_window_recorder_has_timer(self->windows) &&
-		(options->windows.is_standard || starts_stopped(self) ||
-			options->control_fifo != NULL)) {
-		lode_perf_note(self->note, "windows are not recorded: %s",
-			options->windows.is_standard
-				? "the kernel has no events for them (before Linux 5.18) or Yama "
-				  "refuses them; with --windows 2%, timers are used"
-				: "where the kernel has no events for them (before Linux 5.18) "
-				  "they cannot be switched off and on");
+		(starts_stopped(self) || options->control_fifo != NULL)) {
+		lode_perf_note(self->note,
+			"windows are not recorded: where the kernel has no events for them (before "
+			"Linux 5.18) they cannot be switched off and on");
 		g_clear_pointer(&self->windows, lode_window_recorder_free);
 		return;
 	}
 	self->recording.windows = self->windows;
 	self->windows_obstacle = lode_preloaded_library_obstacle(options->argv[0]);
-	if (self->windows_obstacle != NULL && !options->windows.is_standard)
+	if (self->windows_obstacle != NULL)
 		lode_perf_note(self->note, "the program is recorded without windows: %s",
 			self->windows_obstacle);
+}
+
+/* Without them there is less to know, but all else is recorded. */
+static void prepare_probes(Session *self, const LodePerfKernel *kernel)
+{
+	bool is_wanted = self->options->probes.share > 0 && self->tracer == NULL;
+	LodeWindowLogs *logs = self->windows != NULL ? lode_window_recorder_logs(self->windows)
+	                                             : NULL;
+
+	if (is_wanted && logs == NULL)
+		logs = self->probe_logs = lode_window_logs_new(NULL, NULL);
+	if (is_wanted && logs != NULL)
+		self->probes = lode_probe_recorder_new(&self->options->probes, kernel, logs);
+	self->recording.probes = self->probes;
+	self->recording.logs = logs;
 }
 
 /* Forks, but does not execute it; gives its path, or NULL. */
@@ -595,6 +624,8 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	g_array_append_val(threads, self->program.pid);
 	if (self->windows_obstacle != NULL)
 		lode_window_recorder_add_obstacle(self->windows, self->program.pid);
+	if (self->probes != NULL)
+		lode_probe_recorder_set_child(self->probes, self->program.pid);
 	lode_perf_recording_follow(&self->recording, self->program.pid);
 	bool is_open = self->tracer != NULL ? begin_tracer(self, path, error)
 	                                    : open_events(self, kernel, threads, error);
@@ -771,10 +802,10 @@ static LodePerfSampling *result_of(Session *self)
 			"files that lie nowhere else and are too large to be kept in the "
 			"recording: %u, such as '%s'",
 			n_too_large, too_large);
-	if (self->windows != NULL) {
+	if (self->windows != NULL)
 		lode_window_recorder_add_note(self->windows, self->note);
-		result->windows = *lode_window_recorder_tally(self->windows);
-	}
+	if (self->recording.logs != NULL)
+		result->windows = *lode_window_logs_tally(self->recording.logs);
 	if (self->windows != NULL && is_ended_by_trap(self))
 		lode_perf_note(self->note,
 			"SIGTRAP ended the program, which its windows may have caused; "
@@ -805,6 +836,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	set_start(self->options, self->recording.choices);
 	lode_perf_recording_read_kernel(&self->recording);
 	prepare_windows(self, kernel);
+	prepare_probes(self, kernel);
 	bool is_started = is_program(self) ? start_program(self, kernel, error)
 	                                   : attach(self, kernel, error);
 	if (!is_started)
@@ -825,8 +857,10 @@ static void session_clear(Session *self)
 	wait_for_program(self);
 	lode_perf_recording_clear(&self->recording);
 	lode_perf_control_fifo_close(&self->control);
+	g_clear_pointer(&self->probes, lode_probe_recorder_free);
 	g_clear_pointer(&self->windows, lode_window_recorder_free);
 	g_clear_pointer(&self->tracer, lode_ptrace_sampler_free);
+	g_clear_pointer(&self->probe_logs, lode_window_logs_free);
 	g_free(self->windows_obstacle);
 	g_clear_pointer(&self->waits, g_array_unref);
 	if (self->process >= 0)

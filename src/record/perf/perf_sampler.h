@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "record/notes.h"
 #include "record/perf/perf_observer.h"
+#include "record/probes/probe_recorder.h"
 #include "record/programs/jit_runtime.h"
 #include "record/windows/window_recorder.h"
 
@@ -59,6 +60,7 @@ typedef struct {
 	const char *const *environment; /* of argv; NULL: ours */
 	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
 	LodeWindowOptions windows;      /* of argv; without `pid` only */
+	LodeProbeOptions probes;
 	bool follows_mappings;      /* write also mappings that the kernel does not announce, as far
 	                               as /proc shows them; with windows done less often */
 	const char *page_output;    /* where to write on which nodes the pages lie (record/

@@ -1,47 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf/perf_tally.h"
 
+#include "record/perf/perf_records.h"
+
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* The fields that each event of ours has (set_basics() of perf_event_choice.c), in the order of
- * perf_event_open(2). */
-typedef struct {
-	struct perf_event_header header;
-	uint64_t identifier, ip;
-	uint32_t pid, tid;
-	uint64_t time;
-} SampleStart;
-
-/* With these fields each other record ends (sample_id_all). */
-typedef struct {
-	uint32_t pid, tid;
-	uint64_t time;
-	uint32_t cpu, reserved;
-	uint64_t identifier;
-} RecordEnd;
-
 typedef struct {
 	struct perf_event_header header;
 	uint64_t id, lost;
 } LostRecord;
-
-/* The layout of PERF_RECORD_COMM. */
-typedef struct {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char name[16];
-} NameRecord;
-
-/* The layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
-typedef struct {
-	struct perf_event_header header;
-	uint32_t pid, parent, tid, parent_tid;
-	uint64_t time;
-} ThreadRecord;
 
 typedef struct {
 	struct perf_event_header header;
@@ -73,7 +44,7 @@ void lode_perf_tally_clear(LodePerfTally *self)
 
 static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t position)
 {
-	SampleStart sample;
+	LodePerfSampleStart sample;
 
 	lode_perf_ring_copy(ring, position, &sample, sizeof(sample));
 	self->n_samples += !g_hash_table_contains(self->aside, &sample.identifier);
@@ -84,7 +55,7 @@ static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 
 static uint64_t time_of(const LodePerfRing *ring, uint64_t position, size_t size)
 {
-	RecordEnd end;
+	LodePerfRecordEnd end;
 
 	if (size < sizeof(struct perf_event_header) + sizeof(end))
 		return 0;
@@ -95,7 +66,7 @@ static uint64_t time_of(const LodePerfRing *ring, uint64_t position, size_t size
 static void add_name(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
 	const struct perf_event_header *header)
 {
-	NameRecord record = {0};
+	LodePerfNameRecord record = {0};
 
 	if ((header->misc & PERF_RECORD_MISC_COMM_EXEC) == 0)
 		return;
@@ -134,7 +105,7 @@ static void add_mapping(
 static void add_thread(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
 	const struct perf_event_header *header)
 {
-	ThreadRecord record;
+	LodePerfThreadRecord record;
 
 	if (header->size < sizeof(record))
 		return;

@@ -182,7 +182,7 @@ static bool end_section(LodePerfWriter *self, bool is_written, uint64_t size, GE
 
 /* Copies of files and logs may be large: they go from one file to the other. */
 static bool write_large_sections(LodePerfWriter *self, LodeKeptFiles *files,
-	LodeWindowRecorder *windows, Section *sections, GError **error)
+	LodeWindowLogs *windows, Section *sections, GError **error)
 {
 	uint64_t size = 0;
 	GError *cause = NULL;
@@ -196,7 +196,7 @@ static bool write_large_sections(LodePerfWriter *self, LodeKeptFiles *files,
 	}
 	if (windows == NULL)
 		return true;
-	bool is_written = lode_window_recorder_write(
+	bool is_written = lode_window_logs_write(
 		windows, self->descriptor, self->end, &size, &cause);
 	return end_section(
 		self, is_written, size, cause, &sections[LODE_PERF_FEATURE_LODE_WINDOWS], error);
@@ -223,7 +223,7 @@ static bool write_sections(
 /* Only written features have a bit: a bit without its section would make the whole file unreadable.
  */
 static bool write_features(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
-	LodeWindowRecorder *windows, GError **error)
+	LodeWindowLogs *windows, GError **error)
 {
 	Section sections[LODE_PERF_FEATURE_BITS] = {0}, table[LODE_PERF_FEATURE_BITS] = {0};
 	uint64_t table_start = self->end;
@@ -255,7 +255,7 @@ static bool write_features(LodePerfWriter *self, const GPtrArray *features, Lode
 }
 
 bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
-	LodeWindowRecorder *windows, GError **error)
+	LodeWindowLogs *windows, GError **error)
 {
 	self->header.data.size = self->end - self->header.data.offset;
 	bool has_features = write_features(self, features, files, windows, error);

@@ -15,7 +15,7 @@
 
 #include "record/perf/perf_ring.h"
 #include "record/programs/kept_files.h"
-#include "record/windows/window_recorder.h"
+#include "record/windows/window_logs.h"
 
 typedef struct LodePerfWriter LodePerfWriter;
 
@@ -47,6 +47,6 @@ bool lode_perf_writer_seal(LodePerfWriter *self, GError **error);
  * records readable.
  */
 bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
-	LodeWindowRecorder *windows, GError **error);
+	LodeWindowLogs *windows, GError **error);
 
 uint64_t lode_perf_writer_size(const LodePerfWriter *self);

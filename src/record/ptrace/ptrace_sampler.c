@@ -82,7 +82,7 @@ static double next_random(LodePtraceSampler *self)
 
 static bool can_do_without_events(const LodePerfSamplerOptions *options)
 {
-	bool has_windows = options->windows.share > 0 && !options->windows.is_standard;
+	bool has_windows = options->windows.share > 0;
 
 	return options->can_trace && options->pid == 0 && options->events == NULL &&
 	       options->exact_events == NULL && options->period == 0 && !options->has_kernel &&

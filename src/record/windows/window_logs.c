@@ -50,12 +50,12 @@ LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error)
 
 	self->directory = directory;
 	self->left = LODE_PERF_WINDOWS_MAX_BYTES;
-	self->budget = make_budget(directory);
-	if (self->budget >= 0 && lode_packed_frames_init(&self->spool, descriptor, 0) &&
-		descriptor >= 0)
+	self->budget = directory != NULL ? make_budget(directory) : -1;
+	bool has_budget = directory == NULL || self->budget >= 0;
+	if (has_budget && lode_packed_frames_init(&self->spool, descriptor, 0) && descriptor >= 0)
 		return self;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot make a file in '%s' (TMPDIR): %s",
-		self->budget < 0 ? directory : g_get_tmp_dir(), g_strerror(errno));
+		has_budget ? g_get_tmp_dir() : directory, g_strerror(errno));
 	lode_window_logs_free(self);
 	return NULL;
 }
@@ -113,17 +113,31 @@ static bool is_over(int descriptor)
 	return has_lease;
 }
 
+/* Where a log lies. */
+typedef struct {
+	const uint8_t *bytes; /* NULL: in the file */
+	int descriptor;       /* −1: nowhere, it is left out */
+} Source;
+
 /* A file that has become shorter ends with zeros, which are no windows. */
-static bool pack(LodePackedFrames *frames, int descriptor, const LodeWindowLogHeader *header)
+static void read_block(const Source *source, uint8_t *to, size_t n, uint64_t at)
+{
+	if (source->bytes != NULL) {
+		memcpy(to, source->bytes + at, n);
+		return;
+	}
+	ssize_t n_read = MAX(pread(source->descriptor, to, n, (off_t)at), 0);
+	memset(to + n_read, 0, n - (size_t)n_read);
+}
+
+static bool pack(LodePackedFrames *frames, const Source *source, const LodeWindowLogHeader *header)
 {
 	bool is_done = true;
 
 	ZSTD_CCtx_setPledgedSrcSize(frames->context, header->used);
 	for (uint64_t at = 0, n; at < header->used && is_done; at += n) {
 		n = MIN(header->used - at, LODE_PACKED_BLOCK_BYTES);
-		ssize_t n_read = pread(descriptor, frames->input, n, (off_t)at);
-		n_read = MAX(n_read, 0);
-		memset(frames->input + n_read, 0, n - (size_t)n_read);
+		read_block(source, frames->input, n, at);
 		/* the process may have gone on since it was read */
 		if (at == 0)
 			memcpy(frames->input, header, sizeof(*header));
@@ -132,8 +146,8 @@ static bool pack(LodePackedFrames *frames, int descriptor, const LodeWindowLogHe
 	return is_done;
 }
 
-/* Sizes, frame, and zeros up to a multiple of 8. `descriptor` −1: the log is left out. */
-static bool append(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader *header)
+/* Sizes, frame, and zeros up to a multiple of 8. */
+static bool append(LodeWindowLogs *self, const Source *source, const LodeWindowLogHeader *header)
 {
 	LodePackedFrames *spool = &self->spool;
 	uint64_t start = spool->end, sizes[] = {0, header->used};
@@ -141,7 +155,8 @@ static bool append(LodeWindowLogs *self, int descriptor, const LodeWindowLogHead
 	static const uint8_t zeros[8];
 
 	spool->end = frame;
-	bool is_done = descriptor < 0 || pack(spool, descriptor, header);
+	bool is_left_out = source->bytes == NULL && source->descriptor < 0;
+	bool is_done = is_left_out || pack(spool, source, header);
 	sizes[0] = spool->end - frame;
 	size_t n_zeros = (8 - sizes[0] % 8) % 8;
 	is_done = is_done && lode_write_at(spool->descriptor, zeros, n_zeros, spool->end) &&
@@ -160,19 +175,23 @@ static bool is_worth_keeping(const LodeWindowLogHeader *header)
 }
 
 /* A log that cannot be written, as the disk is full, is left out like one that has no room. */
-static void keep(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader *header)
+static void keep(LodeWindowLogs *self, const Source *source, const LodeWindowLogHeader *header)
 {
+	const Source nowhere = {.descriptor = -1};
 	bool is_kept = self->n_kept < LODE_PERF_WINDOWS_MAX_LOGS && header->used <= self->left &&
-	               append(self, descriptor, header);
+	               append(self, source, header);
 
 	if (is_kept)
 		self->left -= header->used;
 	else
 		self->tally.n_left_out++;
-	if (is_kept || (self->n_kept < LODE_PERF_WINDOWS_MAX_LOGS && append(self, -1, header)))
+	if (is_kept ||
+		(self->n_kept < LODE_PERF_WINDOWS_MAX_LOGS && append(self, &nowhere, header)))
 		self->n_kept++;
 	self->tally.n_windows += header->n_windows;
 	self->tally.n_steps += header->n_steps;
+	self->tally.n_hits += header->version == LODE_WINDOW_LOG_PROBES_VERSION ? header->n_hits
+	                                                                        : 0;
 	self->tally.cpu_ns += header->user_ns + header->system_ns;
 }
 
@@ -190,7 +209,7 @@ static void collect_log(LodeWindowLogs *self, const char *path, bool is_end)
 	if (is_due && is_log && read_header(descriptor, &header)) {
 		self->tally.n_logs++;
 		if (is_worth_keeping(&header))
-			keep(self, descriptor, &header);
+			keep(self, &(Source){.descriptor = descriptor}, &header);
 	}
 	close(descriptor);
 	if (is_due)
@@ -201,7 +220,8 @@ static void collect_log(LodeWindowLogs *self, const char *path, bool is_end)
 
 static void collect(LodeWindowLogs *self, bool is_end)
 {
-	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
+	g_autoptr(GDir) listing = self->directory != NULL ? g_dir_open(self->directory, 0, NULL)
+	                                                  : NULL;
 	g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
 	const char *name;
 
@@ -224,9 +244,23 @@ static void tell_end(LodeWindowLogs *self)
 	const uint32_t flags = LODE_WINDOW_BUDGET_OVER;
 	LodeWindowBudget budget = {0};
 
+	if (self->budget < 0)
+		return;
 	self->tally.is_loaded = pread(self->budget, &budget, sizeof(budget), 0) == sizeof(budget) &&
 	                        budget.spent_ns != 0;
 	lode_write_at(self->budget, &flags, sizeof(flags), offsetof(LodeWindowBudget, flags));
+}
+
+void lode_window_logs_add(LodeWindowLogs *self, const uint8_t *bytes, size_t size)
+{
+	LodeWindowLogHeader header;
+
+	g_assert(size >= sizeof(header));
+	memcpy(&header, bytes, sizeof(header));
+	put_cache(&header);
+	self->tally.n_logs++;
+	if (is_worth_keeping(&header))
+		keep(self, &(Source){.bytes = bytes}, &header);
 }
 
 static bool copy_spool(const LodeWindowLogs *self, int descriptor, uint64_t offset)

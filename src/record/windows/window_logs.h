@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/: the logs that preloaded libraries write into a directory, as one section of
- * the recording (docs/formats/windows.md).
+ * Private to record/: the logs that preloaded libraries write into a directory, and those of
+ * processes that are probed from outside, as one section of the recording
+ * (docs/formats/windows.md).
  *
  *   directory: log, log … ─when its process has ended─▶ packed, in a file without a name ─▶ section
+ *   log in memory ────────────────────────────────────▶
  *
  * So a build of a hundred thousand processes does not leave as many files until its end.
  */
@@ -17,6 +19,7 @@
 typedef struct {
 	uint64_t n_windows, n_steps;
 	uint64_t cpu_ns;     /* processor time that they took */
+	uint64_t n_hits;     /* of breakpoints from outside */
 	bool is_loaded;      /* a process has loaded the library */
 	unsigned n_logs;     /* of processes with windows or an obstacle */
 	unsigned n_left_out; /* of them, as the section had no room for them */
@@ -24,12 +27,15 @@ typedef struct {
 
 typedef struct LodeWindowLogs LodeWindowLogs;
 
-/* The directory is borrowed. Errors: _IO. */
+/* The directory is borrowed; NULL: there are only logs that are added. Errors: _IO. */
 LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error);
 void lode_window_logs_free(LodeWindowLogs *self);
 
 /* Packs the logs of processes that have ended, and removes them. */
 void lode_window_logs_collect(LodeWindowLogs *self);
+
+/* Adds a log of LODE_WINDOW_LOG_PROBES_VERSION, which is copied. */
+void lode_window_logs_add(LodeWindowLogs *self, const uint8_t *bytes, size_t size);
 
 /*
  * Collects all that are left, those of processes that still run as far as they are, and writes the

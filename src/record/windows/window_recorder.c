@@ -665,15 +665,9 @@ int lode_window_recorder_request_descriptor(
 	return self->requests[request];
 }
 
-bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,
-	uint64_t *out_size, GError **error)
+LodeWindowLogs *lode_window_recorder_logs(const LodeWindowRecorder *self)
 {
-	return lode_window_logs_write(self->logs, descriptor, offset, out_size, error);
-}
-
-const LodeWindowTally *lode_window_recorder_tally(const LodeWindowRecorder *self)
-{
-	return lode_window_logs_tally(self->logs);
+	return self->logs;
 }
 
 void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note)

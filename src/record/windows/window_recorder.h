@@ -19,8 +19,6 @@
 typedef struct {
 	double share;        /* of the processor time; 0: no windows */
 	bool has_only_paths; /* addresses of instructions, but no registers */
-	bool is_standard;    /* nobody asked for them: they are left out where they need a timer,
-	                        which may end system calls, and obstacles are only recorded */
 } LodeWindowOptions;
 
 /* Whether data addresses are known from them, which mappings of data give names to. */
@@ -79,12 +77,8 @@ void lode_window_recorder_add_obstacle(LodeWindowRecorder *self, pid_t pid);
 /* Ends it: no windows begin from now on. */
 void lode_window_recorder_end(LodeWindowRecorder *self);
 
-/* As lode_window_logs_write(). */
-bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,
-	uint64_t *out_size, GError **error);
-
-/* Sums of the logs that were written. */
-const LodeWindowTally *lode_window_recorder_tally(const LodeWindowRecorder *self);
+/* The logs, for the section of the recording; borrowed. */
+LodeWindowLogs *lode_window_recorder_logs(const LodeWindowRecorder *self);
 
 /* Appends what is missing and why: processes that the kernel refused, logs without room. */
 void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note);

@@ -25,12 +25,15 @@ LodeWindowLog *lode_window_log_new(GBytes *bytes, const char *name, GError **err
 		return NULL;
 	}
 	memcpy(&header, data, sizeof(header));
-	if (header.version != LODE_WINDOW_LOG_VERSION) {
+	if (header.version != LODE_WINDOW_LOG_VERSION &&
+		header.version != LODE_WINDOW_LOG_PROBES_VERSION) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: a log of windows of version %u, and not %d", name, header.version,
-			LODE_WINDOW_LOG_VERSION);
+			"%s: a log of windows of version %u, and not of %d or %d", name,
+			header.version, LODE_WINDOW_LOG_VERSION, LODE_WINDOW_LOG_PROBES_VERSION);
 		return NULL;
 	}
+	if (header.version == LODE_WINDOW_LOG_VERSION)
+		header.n_hits = 0;
 	if (header.page < sizeof(header) || header.page % 8 != 0 || header.page > size ||
 		header.used < header.page) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,

@@ -16,6 +16,8 @@
 
 enum {
 	LODE_WINDOW_LOG_VERSION = 1,
+	LODE_WINDOW_LOG_PROBES_VERSION = 2, /* with windows of LODE_WINDOW_IS_PROBES, and the
+	                                       header's n_hits */
 	LODE_WINDOW_LOG_PAGE = 4096,
 	LODE_WINDOW_MAX_STEPS = 4096,
 	LODE_WINDOW_REGISTERS = 16, /* in the order of their numbers in instructions: rax, rcx,
@@ -72,6 +74,7 @@ typedef struct {
 	uint32_t flags;    /* LODE_WINDOW_LOG_… */
 	uint32_t cache_sets, cache_ways; /* of the first level's data cache, in lines of 64 bytes,
 	                                    as the recorder fills in; 0: not known */
+	uint64_t n_hits;                 /* of breakpoints, in windows of LODE_WINDOW_IS_PROBES */
 } LodeWindowLogHeader;
 
 enum {
@@ -117,6 +120,9 @@ typedef struct {
 enum {
 	LODE_WINDOW_HAS_REGISTERS = 1,
 	LODE_WINDOW_IS_LONG = 2, /* drawn among the long ones */
+	/* Hits of breakpoints from outside: a step after a gap is a hit, one without a gap is where
+	 * the instruction before it led. Between two hits of one address it was not executed. */
+	LODE_WINDOW_IS_PROBES = 4,
 };
 
 /*

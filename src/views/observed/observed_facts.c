@@ -86,10 +86,10 @@ static void append_accesses(const LodeObservedInstruction *facts, GString *out)
 	} else if (facts->repeated >= MOST_ACCESSES * accesses) {
 		append_share(out, "same address", facts->repeated, accesses);
 	}
-	append_share(out, "part-stored", facts->part_stored, accesses);
+	append_share(out, "part-stored", facts->part_stored, lode_window_stepped_accesses(facts));
 	append_share(out, "split", facts->split, accesses);
 	append_share(out, "across pages", facts->split_pages, accesses);
-	append_share(out, "set conflict", facts->conflicting, accesses);
+	append_share(out, "set conflict", facts->conflicting, lode_window_stepped_accesses(facts));
 	if (facts->line_visits >= LEAST_VISITS)
 		g_string_append_printf(out, "%s%.0f of 64 bytes of its lines used",
 			out->len > 0 ? ", " : "",

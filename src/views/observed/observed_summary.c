@@ -14,18 +14,24 @@ enum { MOST_PROGRAMS = 1000 };
 bool lode_is_observed(const LodeProfile *profile)
 {
 	return profile->frequency == LODE_FREQUENCY_INFERRED && profile->windows != NULL &&
-	       profile->windows->n_windows > 0;
+	       (profile->windows->n_windows > 0 || lode_windows_hits(profile->windows) > 0);
 }
 
 char *lode_observed_windows_text(const LodeProfile *profile)
 {
+	const LodeWindows *windows = profile->windows;
+	uint64_t hits = windows != NULL ? lode_windows_hits(windows) : 0;
+	GString *text = g_string_new(NULL);
 	char number[LODE_NUMBER_SIZE];
 
-	if (profile->windows == NULL || profile->windows->n_windows == 0)
-		return g_strdup("");
-	return g_strdup_printf("%s window%s",
-		lode_number_format_count((double)profile->windows->n_windows, number),
-		profile->windows->n_windows == 1 ? "" : "s");
+	if (windows != NULL && windows->n_windows > 0)
+		g_string_append_printf(text, "%s window%s",
+			lode_number_format_count((double)windows->n_windows, number),
+			windows->n_windows == 1 ? "" : "s");
+	if (hits > 0)
+		g_string_append_printf(text, "%s%s breakpoint hit%s", text->len > 0 ? ", " : "",
+			lode_number_format_count((double)hits, number), hits == 1 ? "" : "s");
+	return g_string_free(text, FALSE);
 }
 
 double lode_observed_time_share(const LodeProfile *profile)

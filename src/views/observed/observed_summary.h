@@ -5,10 +5,10 @@
 #include "base/text/json_stream.h"
 #include "model/profile.h"
 
-/* Whether the profile's executions are inferred with windows' help. */
+/* Whether the profile's executions are inferred with the help of windows or breakpoints. */
 bool lode_is_observed(const LodeProfile *profile);
 
-/* "1,240 windows"; "" where there were none. The caller frees it. */
+/* "1,240 windows, 3,120 breakpoint hits"; "" where there were none. The caller frees it. */
 char *lode_observed_windows_text(const LodeProfile *profile);
 
 /* The share of windows in the program's processor time. NAN: not known. */

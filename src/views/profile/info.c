@@ -404,7 +404,12 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 		rows, "windows", "executions observed in", (double)windows->n_windows);
 	row->detail = g_strdup_printf("windows of %s steps in all",
 		lode_number_format_count((double)windows->n_steps, steps));
-	if (windows->n_windows == 0) {
+	uint64_t hits = lode_windows_hits(windows);
+	if (hits > 0) {
+		row = lode_fact_rows_add_number(rows, "windows", "breakpoint hits", (double)hits);
+		row->detail = g_strdup("each with the registers before its instruction");
+	}
+	if (windows->n_windows == 0 && hits == 0) {
 		add_stepped_processes(rows, profile);
 		return;
 	}

@@ -359,7 +359,8 @@ static LodePerfData *write_and_read(Fixture *self)
 	/* the section begins after it, at no multiple of 8 */
 	g_ptr_array_set_size(features, 255);
 	features->pdata[252] = g_bytes_new_static("odd", 3);
-	g_assert_true(lode_perf_writer_finish(writer, features, NULL, self->recorder, &error));
+	g_assert_true(lode_perf_writer_finish(
+		writer, features, NULL, lode_window_recorder_logs(self->recorder), &error));
 	g_assert_no_error(error);
 	g_assert_cmpint(stat(self->output, &status), ==, 0);
 	g_assert_cmpint(status.st_mode & 0777, ==, 0600);
@@ -414,7 +415,8 @@ static void test_logs(Fixture *self, const void *kernel)
 	const LodePerfWindowLog *left_out = &g_array_index(logs, LodePerfWindowLog, 1);
 	g_assert_cmpuint(left_out->size, ==, 0);
 	g_assert_cmpuint(left_out->raw_size, ==, header.used);
-	const LodeWindowTally *tally = lode_window_recorder_tally(self->recorder);
+	const LodeWindowTally *tally = lode_window_logs_tally(
+		lode_window_recorder_logs(self->recorder));
 	g_assert_cmpuint(tally->n_logs, ==, 3);
 	g_assert_cmpuint(tally->n_left_out, ==, 1);
 	g_assert_cmpuint(tally->n_windows, ==, 6);

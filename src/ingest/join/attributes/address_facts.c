@@ -299,15 +299,16 @@ static bool is_jumping(const LodeAddressEvidence *evidence, bool has_windows)
 }
 
 /* In windows; where the instruction has few accesses, of all that access the object. */
-static bool has_conflicts(const LodeAddressEvidence *evidence, bool has_windows)
+static bool has_conflicts(const LodeAddressEvidence *evidence)
 {
 	const LodeObservedInstruction *windows = evidence->windows;
 	const LodeAddressPool *pool = evidence->pool;
+	uint32_t stepped = windows != NULL ? lode_window_stepped_accesses(windows) : 0;
 
-	if (has_windows)
-		return windows->conflicting >= OFTEN * windows->accesses;
-	return pool != NULL && pool->accesses >= LEAST_ACCESSES &&
-	       (double)pool->conflicting >= OFTEN * (double)pool->accesses;
+	if (stepped >= LEAST_ACCESSES)
+		return windows->conflicting >= OFTEN * stepped;
+	return pool != NULL && pool->stepped >= LEAST_ACCESSES &&
+	       (double)pool->conflicting >= OFTEN * (double)pool->stepped;
 }
 
 /* By the code, which tells also where walks come back that windows are too short for. Executions
@@ -356,7 +357,7 @@ unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
 
 	add_stride(&texts, evidence);
 	add_lines(&texts, evidence);
-	if (has_conflicts(evidence, has_windows))
+	if (has_conflicts(evidence))
 		add(&texts, "conflict:first-level");
 	if (is_crowded(evidence))
 		add(&texts, "conflict:pitch");

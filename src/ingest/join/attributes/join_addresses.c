@@ -277,6 +277,7 @@ static void add_to_pool(Joining *self, uint32_t instruction, const Own *own)
 	if (windows == NULL)
 		return;
 	pool->accesses += windows->accesses;
+	pool->stepped += lode_window_stepped_accesses(windows);
 	pool->page_changes += windows->page_changes;
 	pool->conflicting += windows->conflicting;
 	pool->line_visits += windows->line_visits;

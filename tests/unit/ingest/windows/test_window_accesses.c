@@ -223,6 +223,31 @@ static void test_stretches(void)
 	tear_down(&self);
 }
 
+/* Hits are a walk, of nothing else: not of what was stored before, and not a share of all accesses.
+ */
+static void test_hits(void)
+{
+	Fixture self;
+
+	set_up(&self);
+	self.visited.is_hit = self.step.is_gap = true;
+	for (unsigned i = 0; i < 40; i++) {
+		self.visited.index = i % 20;
+		self.step.registers[3] = 0x10000 + 64 * i;
+		visit_code(&self, &cases[0], 5);
+	}
+	finish(&self);
+	const LodeObservedInstruction *facts = lode_window_facts_at(self.facts, 5);
+	g_assert_cmpuint(facts->accesses, ==, 40);
+	g_assert_cmpuint(facts->probed_accesses, ==, 40);
+	g_assert_cmpuint(lode_window_stepped_accesses(facts), ==, 0);
+	g_assert_cmpint(facts->stride, ==, 64);
+	g_assert_cmpuint(facts->strided, ==, 40 - 2);
+	g_assert_cmpuint(facts->line_visits, ==, 0);
+	g_assert_cmpuint(self.memory->accesses->len, ==, 0);
+	tear_down(&self);
+}
+
 /* A word that two stores of halves made, and one stored whole; a gap hides what was stored. */
 static void test_stores(void)
 {
@@ -336,6 +361,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/window_accesses/operands", test_operands);
 	g_test_add_func("/window_accesses/none", test_none);
 	g_test_add_func("/window_accesses/stretches", test_stretches);
+	g_test_add_func("/window_accesses/hits", test_hits);
 	g_test_add_func("/window_accesses/stores", test_stores);
 	g_test_add_func("/window_accesses/samples", test_samples);
 	g_test_add_func("/window_accesses/room", test_room);

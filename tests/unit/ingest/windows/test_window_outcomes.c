@@ -32,6 +32,7 @@ typedef struct {
 	uint32_t index;
 	uint32_t log_flags;
 	bool is_gap; /* before the next step */
+	bool is_hit; /* is the next step */
 } Walk;
 
 typedef struct {
@@ -90,7 +91,8 @@ static void step(Walk *self, uint32_t code, uint32_t next, bool is_frequent, uin
 		.code = &self->codes[code],
 		.next = next != LODE_NONE ? &after : NULL,
 		.next_code = next != LODE_NONE ? &self->codes[next] : NULL,
-		.is_frequent = is_frequent && self->index >= WARM_UP,
+		.is_frequent = is_frequent && (self->is_hit || self->index >= WARM_UP),
+		.is_hit = self->is_hit,
 	};
 	Visited visited = {code, next, self->index == 0 || self->is_gap, visit.is_frequent, raised};
 
@@ -461,6 +463,31 @@ static void test_known(void)
 	check_share(facts_of_loop(by_seven, 40, 500, 3000), 0, 0.01);
 }
 
+/* Hits of one branch are its outcomes in turn, though each has a gap before it. Steps are not. */
+static void test_hits(void)
+{
+	for (int is_hit = 0; is_hit < 2; is_hit++) {
+		Walk walk;
+		walk_init(&walk, 0);
+		set_branch(&walk, 1, LODE_BRANCH_CONDITIONAL);
+		for (uint32_t i = 0; i < 900; i++) {
+			if (i % 60 == 0)
+				begin_window(&walk);
+			walk.is_gap = true;
+			walk.is_hit = is_hit != 0;
+			step(&walk, 1, i % 3 == 0 ? 2 : 9, true, 0);
+		}
+		LodeObservedInstruction facts = facts_of(&walk, 1);
+		if (is_hit) {
+			g_assert_cmpuint(facts.outcomes, ==, 900 - 15 * 8);
+			g_assert_cmpuint(facts.unforetold, ==, 0);
+		} else {
+			g_assert_cmpuint(facts.outcomes, ==, 0);
+		}
+		walk_clear(&walk);
+	}
+}
+
 /* Every eighth time, beside a coin: by its own history alone. */
 static void test_own(void)
 {
@@ -632,6 +659,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/window_outcomes/known", test_known);
 	g_test_add_func("/window_outcomes/parts", test_parts);
+	g_test_add_func("/window_outcomes/hits", test_hits);
 	g_test_add_func("/window_outcomes/own", test_own);
 	g_test_add_func("/window_outcomes/few", test_few);
 	g_test_add_func("/window_outcomes/targets", test_targets);

@@ -16,7 +16,7 @@ typedef struct {
 	uint64_t address, next; /* next 0: none */
 	uint32_t code, next_code, n_window, index;
 	uint8_t next_raised;
-	bool has_registers, is_round, is_frequent;
+	bool has_registers, is_round, is_frequent, is_hit;
 } Visited;
 
 typedef struct {
@@ -61,6 +61,7 @@ static void visit(void *data, const LodeVisitedStep *step)
 		.has_registers = step->has_registers,
 		.is_round = step->is_round,
 		.is_frequent = step->is_frequent,
+		.is_hit = step->is_hit,
 	};
 }
 
@@ -146,6 +147,38 @@ static void test_gap(Fixture *self, const void *data)
 	g_assert_cmpuint(visited[0].next_raised, ==, 2);
 	g_assert_cmphex(visited[1].next, ==, 0);
 	g_assert_true(visited[2].has_registers);
+}
+
+/* Of hits, only they are visited, each with where it led; none is too early to count. */
+static void test_hits(Fixture *self, const void *data)
+{
+	LodeWindowHead window = head;
+	const LodeWindowStep steps[] = {{.address = at(self, "ask", 1), .is_gap = true},
+		{.address = at(self, "ask", 3)}, {.address = at(self, "plain", 1), .is_gap = true},
+		{.address = at(self, "ask", 1), .is_gap = true}, {.address = at(self, "ask", 2)}};
+
+	(void)data;
+	window.flags = LODE_WINDOW_HAS_REGISTERS | LODE_WINDOW_IS_PROBES;
+	window_log_begin(&self->log, &window);
+	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
+		window_log_add(&self->log, &steps[i]);
+	window_log_end(&self->log);
+	run(self, &head, &steps[2].address, 1);
+	const Visited *visited = walk(self);
+	g_assert_cmpuint(self->n, ==, 4);
+	g_assert_cmphex(visited[0].address, ==, steps[0].address);
+	g_assert_cmphex(visited[0].next, ==, steps[1].address);
+	g_assert_cmphex(visited[1].address, ==, steps[2].address);
+	g_assert_cmphex(visited[1].next, ==, 0);
+	g_assert_cmphex(visited[2].next, ==, steps[4].address);
+	for (unsigned i = 0; i < 4; i++) {
+		g_assert_cmpint(visited[i].is_hit, ==, i < 3);
+		g_assert_cmpint(visited[i].is_frequent, ==, i < 3);
+		g_assert_cmpuint(visited[i].n_window, ==, i / 3);
+	}
+	g_assert_cmpuint(figures(self)->n_hits, ==, 3);
+	g_assert_cmpuint(figures(self)->n_steps, ==, 1);
+	g_assert_cmpuint(figures(self)->n_windows, ==, 1);
 }
 
 /* The instruction that a system call returns to is inserted where the log lacks it. */
@@ -407,6 +440,7 @@ static void test_damaged(Fixture *self, const void *data)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	ADD("/window-steps/hits", test_hits);
 	ADD("/window-steps/codes", test_codes);
 	ADD("/window-steps/gap", test_gap);
 	ADD("/window-steps/system-call", test_system_call);

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/probes/probe_recorder.h"
+
+#include "record/probes/probe_log.h"
+#include "record/probes/probe_places.h"
+#include "record/probes/probe_steps.h"
+#include "sources/windows/window_log_format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	FEWEST_SAMPLES = 40, /* before the first session */
+	FIRST_US = 15 * 1000,
+	SESSION_US = 10 * 1000, /* in which no records are read: the rings hold more */
+	ROUNDS = 3,             /* of a session: four places each */
+	LOOK_US = 150,          /* at the ring, between two naps */
+	NO_HIT_US = 2 * 1000,   /* a place that is not hit meanwhile is left… */
+	ROUND_US = 4 * 1000,    /* …and one that is not hit often enough until then */
+	LEAST_GAP_US = 4 * 1000,
+	IDLE_GAP_US = 20 * 1000, /* where there is nothing to ask */
+	MOST_GAP_US = 1000 * 1000,
+	SWITCHES_PER_SECOND = 500, /* of a thread, beyond which it gets no events */
+	/* What opening, setting and closing the events of a session take of the program's time. */
+	OPEN_NS = 100 * 1000,
+	MOST_PROCESSES = 256,
+	CALIBRATION_HITS = 64,
+	/* Steps of a burst: most are short, so that they reach many places; the others see loops
+	 * end. */
+	SHORT_STEPS = 64,
+	LONG_STEPS = 256,
+	LONG_ONES = 4, /* one of so many */
+	END_MS = 200,  /* for threads that are late to stop */
+	USUAL_HIT_NS = 10 * 1000,
+	MOST_HIT_NS = 100 * 1000,
+};
+
+/* A short program may lose more than the share: so much of what it took so far, up to so much. */
+static const double SHORT_SHARE = 0.05;
+enum { SHORT_NS = 30 * 1000 * 1000 };
+
+/* Of what is spent, where there are both. */
+static const double STEPS_SHARE = 0.4;
+
+/* Of the time in a line whose code is all that runs, so much is lost while it has a breakpoint: it
+ * is four times slower then. */
+static const double SLOWDOWN = 0.75;
+
+typedef struct {
+	pid_t pid;
+	LodeProbePlaces *places;
+	LodeProbeLog *log;
+	uint64_t cpu_ns; /* of all threads, when it was looked at last */
+	uint32_t n_samples;
+	/* Of the thread looked at last. */
+	pid_t tid;
+	uint64_t n_switches;
+	gint64 looked_us;
+	bool is_calm;      /* it has few switches */
+	bool has_no_steps; /* SIGTRAP is the program's, or ptrace refused */
+} Process;
+
+struct LodeProbeRecorder {
+	const LodePerfKernel *kernel;
+	LodeWindowLogs *logs;
+	double share;
+	GHashTable *processes; /* pid → Process */
+	Process *busiest;      /* of the samples since the last session */
+	uint64_t n_samples;
+	gint64 begin_us, due_us;
+	uint64_t hit_ns;             /* 0: breakpoints do not work here */
+	uint64_t spent_ns, steps_ns; /* in all; of it, by steps */
+	uint64_t ended_ns;           /* processor time of processes that are gone */
+	GArray *late;                /* LodeProbeSteps: threads to be let go */
+	pid_t child;
+	bool is_over;
+};
+
+static gint64 now_us(void)
+{
+	return g_get_monotonic_time();
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void free_process(void *data)
+{
+	Process *self = data;
+
+	lode_probe_places_free(self->places);
+	lode_probe_log_free(self->log);
+	g_free(self);
+}
+
+/* --- what a hit costs --- */
+
+/* A function of its own, as its first instruction is where the breakpoint lies. */
+__attribute__((noinline, noclone)) static void be_hit(void)
+{
+	__asm__ volatile("");
+}
+
+/* A median: something else may run meanwhile. 0: the kernel has no such events. */
+static uint64_t measure_hit_ns(const LodePerfKernel *kernel)
+{
+	LodeProbeEvents events;
+	uint64_t times[CALIBRATION_HITS];
+
+	if (lode_probe_events_open(&events, kernel, 0) != 0)
+		return 0;
+	bool is_armed = lode_probe_events_arm(
+		&events, 0, (uint64_t)(uintptr_t)be_hit, CALIBRATION_HITS);
+	for (unsigned i = 0; i < CALIBRATION_HITS && is_armed; i++) {
+		uint64_t begin_ns = now_ns();
+		be_hit();
+		uint64_t took_ns = now_ns() - begin_ns;
+		unsigned k = i;
+		for (; k > 0 && times[k - 1] > took_ns; k--)
+			times[k] = times[k - 1];
+		times[k] = took_ns;
+	}
+	lode_probe_events_disarm(&events);
+	bool was_hit = events.hits->len == CALIBRATION_HITS;
+	lode_probe_events_close(&events);
+	return is_armed && was_hit ? CLAMP(times[CALIBRATION_HITS / 2], 1, MOST_HIT_NS) : 0;
+}
+
+LodeProbeRecorder *lode_probe_recorder_new(
+	const LodeProbeOptions *options, const LodePerfKernel *kernel, LodeWindowLogs *logs)
+{
+	LodeProbeRecorder *self = g_new0(LodeProbeRecorder, 1);
+
+	self->kernel = kernel;
+	self->logs = logs;
+	self->share = options->share;
+	self->processes = g_hash_table_new_full(NULL, NULL, NULL, free_process);
+	self->hit_ns = measure_hit_ns(kernel);
+	self->late = g_array_new(FALSE, FALSE, sizeof(LodeProbeSteps));
+	self->begin_us = now_us();
+	self->due_us = self->begin_us + FIRST_US;
+	return self;
+}
+
+void lode_probe_recorder_free(LodeProbeRecorder *self)
+{
+	if (self == NULL)
+		return;
+	g_hash_table_unref(self->processes);
+	g_array_unref(self->late);
+	g_free(self);
+}
+
+void lode_probe_recorder_set_child(LodeProbeRecorder *self, pid_t child)
+{
+	self->child = child;
+}
+
+/* --- processes --- */
+
+void lode_probe_recorder_take_sample(
+	LodeProbeRecorder *self, pid_t pid, pid_t tid, uint64_t address)
+{
+	Process *process = g_hash_table_lookup(self->processes, GINT_TO_POINTER(pid));
+
+	if (process == NULL && g_hash_table_size(self->processes) < MOST_PROCESSES) {
+		process = g_new0(Process, 1);
+		process->pid = pid;
+		process->places = lode_probe_places_new(pid);
+		g_hash_table_insert(self->processes, GINT_TO_POINTER(pid), process);
+	}
+	if (process == NULL)
+		return;
+	lode_probe_places_add_sample(process->places, tid, address);
+	self->n_samples++;
+	if (++process->n_samples > (self->busiest != NULL ? self->busiest->n_samples : 0))
+		self->busiest = process;
+}
+
+static void give_log(LodeProbeRecorder *self, Process *process)
+{
+	size_t size;
+
+	if (process->log == NULL)
+		return;
+	const uint8_t *bytes = lode_probe_log_bytes(process->log, &size);
+	lode_window_logs_add(self->logs, bytes, size);
+	g_clear_pointer(&process->log, lode_probe_log_free);
+}
+
+void lode_probe_recorder_forget(LodeProbeRecorder *self, pid_t pid)
+{
+	Process *process = g_hash_table_lookup(self->processes, GINT_TO_POINTER(pid));
+
+	if (process == NULL)
+		return;
+	give_log(self, process);
+	self->ended_ns += process->cpu_ns;
+	if (self->busiest == process)
+		self->busiest = NULL;
+	g_hash_table_remove(self->processes, GINT_TO_POINTER(pid));
+}
+
+/* Of all its threads, those that have ended too. */
+static uint64_t processor_time_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t status_number(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+
+	return at != NULL ? g_ascii_strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/*
+ * Sees whether a thread may get events of its own: from the first one on, each of its switches
+ * costs the kernel microseconds more, until it ends. False: a debugger is attached, which might
+ * want breakpoints itself, or the thread has ended.
+ */
+static bool look_at(const LodeProbeRecorder *self, Process *process, pid_t tid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/status", (int)process->pid, tid);
+	g_autofree char *status = NULL;
+	gint64 now = now_us();
+
+	if (!g_file_get_contents(path, &status, NULL, NULL) ||
+		status_number(status, "\nTracerPid:") != 0)
+		return false;
+	uint64_t n = status_number(status, "\nvoluntary_ctxt_switches:") +
+	             status_number(status, "\nnonvoluntary_ctxt_switches:");
+	bool is_known = process->tid == tid;
+	gint64 since_us = is_known ? process->looked_us : self->begin_us;
+	uint64_t before = is_known ? process->n_switches : 0;
+	process->tid = tid;
+	process->n_switches = n;
+	process->looked_us = now;
+	process->is_calm = (double)(n - before) * G_USEC_PER_SEC <=
+	                   (double)SWITCHES_PER_SECOND * (double)MAX(now - since_us, 1);
+	return true;
+}
+
+/* --- sessions --- */
+
+static void nap(void)
+{
+	const struct timespec time = {.tv_nsec = LOOK_US * 1000};
+
+	nanosleep(&time, NULL);
+}
+
+/* Until all places were hit as often as wanted, or do not seem to be any more. */
+static void wait_for_hits(LodeProbeEvents *events)
+{
+	gint64 begin_us = now_us(), last_us = begin_us;
+	guint n = 0;
+
+	do {
+		nap();
+		bool is_left = lode_probe_events_collect(events);
+		gint64 now = now_us();
+		if (events->hits->len > n)
+			last_us = now;
+		n = events->hits->len;
+		if (!is_left || now - last_us > NO_HIT_US || now - begin_us > ROUND_US)
+			return;
+	} while (true);
+}
+
+static LodeProbeLog *log_of(Process *process)
+{
+	if (process->log == NULL)
+		process->log = lode_probe_log_new(process->pid);
+	return process->log;
+}
+
+static void keep_hits(Process *process, const LodeProbeEvents *events)
+{
+	for (guint i = 0; i < events->hits->len; i++) {
+		const LodeProbeHit *hit = &g_array_index(events->hits, LodeProbeHit, i);
+		LodeProbeStep step = {.address = hit->address, .is_gap = true};
+		uint64_t target;
+		memcpy(step.registers, hit->registers, sizeof(step.registers));
+		bool is_known = lode_probe_places_take_hit(process->places, hit, &target);
+		if (!lode_probe_log_add(process->log, &step))
+			return;
+		step.address = target;
+		step.is_gap = false;
+		if (is_known && !lode_probe_log_add(process->log, &step))
+			return;
+	}
+}
+
+static unsigned count_hits(const LodeProbeEvents *events, uint64_t address)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < events->hits->len; i++)
+		n += g_array_index(events->hits, LodeProbeHit, i).address == address;
+	return n;
+}
+
+/* False: there is nothing to ask, or the kernel refuses. */
+static bool hold_round(LodeProbeRecorder *self, Process *process, LodeProbeEvents *events)
+{
+	LodeProbeAim aims[LODE_PROBE_SLOTS];
+	unsigned n = lode_probe_places_choose(process->places, aims, events->n_slots), n_armed = 0;
+	double line_weight = 0;
+	const LodeWindowHead head = {
+		.tid = (uint32_t)process->tid,
+		.flags = LODE_WINDOW_IS_PROBES | LODE_WINDOW_HAS_REGISTERS,
+		.begin_ns = now_ns(),
+	};
+
+	if (n == 0)
+		return false;
+	while (n_armed < n &&
+		lode_probe_events_arm(events, n_armed, aims[n_armed].address, aims[n_armed].n))
+		line_weight = MAX(line_weight, aims[n_armed++].line_weight);
+	wait_for_hits(events);
+	lode_probe_events_disarm(events);
+	uint64_t end_ns = now_ns(), armed_ns = end_ns - head.begin_ns;
+	lode_probe_log_begin(log_of(process), &head);
+	keep_hits(process, events);
+	lode_probe_log_end(process->log, end_ns, LODE_WINDOW_END_LENGTH);
+	for (unsigned i = 0; i < n_armed; i++)
+		lode_probe_places_take_end(
+			process->places, aims[i].address, count_hits(events, aims[i].address));
+	uint64_t slowed_ns = (uint64_t)((double)armed_ns * SLOWDOWN * line_weight);
+	uint64_t hits_ns = events->hits->len * self->hit_ns;
+	/* The hits themselves are no time in which the program was slowed down. */
+	slowed_ns = MIN(slowed_ns, armed_ns - MIN(hits_ns, armed_ns));
+	lode_probe_log_charge(process->log, slowed_ns, hits_ns);
+	self->spent_ns += slowed_ns + hits_ns;
+	return n_armed == n && events->hits->len > 0;
+}
+
+static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
+{
+	gint64 end_us = now_us() + SESSION_US;
+	LodeProbeEvents events;
+
+	if (lode_probe_events_open(&events, self->kernel, tid) != 0)
+		return;
+	for (unsigned i = 0; i < ROUNDS && now_us() < end_us; i++)
+		if (!hold_round(self, process, &events))
+			break;
+	lode_probe_events_close(&events);
+	self->spent_ns += OPEN_NS;
+	lode_probe_log_charge(log_of(process), 0, OPEN_NS);
+}
+
+static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
+{
+	bool is_long = g_random_int_range(0, LONG_ONES) == 0;
+	gint32 n = is_long ? LONG_STEPS : SHORT_STEPS;
+	LodeProbeSteps steps = {
+		.pid = process->pid,
+		.tid = tid,
+		.child = self->child,
+		.n = (unsigned)g_random_int_range(n, 2 * n),
+	};
+	uint64_t begin_ns = now_ns();
+	LodeStepsOutcome outcome = lode_probe_steps_run(&steps, process->places, log_of(process));
+	uint64_t clock_ns = now_ns() - begin_ns;
+	/* A program that waits for lode loses time by the clock; but not what others take. */
+	uint64_t cost_ns = CLAMP(clock_ns, steps.spent_ns, 2 * steps.spent_ns);
+
+	if (outcome == LODE_STEPS_LATE)
+		g_array_append_val(self->late, steps);
+	process->has_no_steps |= outcome == LODE_STEPS_TRAP || outcome == LODE_STEPS_REFUSED;
+	lode_probe_log_charge(process->log, 0, steps.spent_ns);
+	self->spent_ns += cost_ns;
+	self->steps_ns += cost_ns;
+}
+
+static void hold_session(LodeProbeRecorder *self, Process *process)
+{
+	pid_t tid = lode_probe_places_thread(process->places);
+	bool steps_lag = (double)self->steps_ns <= STEPS_SHARE * (double)self->spent_ns;
+
+	if (tid == 0 || !look_at(self, process, tid) || !lode_probe_places_refresh(process->places))
+		return;
+	bool has_hits = self->hit_ns > 0 && process->is_calm;
+	if (!process->has_no_steps && (!has_hits || steps_lag))
+		take_steps(self, process, tid);
+	else if (has_hits)
+		ask_by_hits(self, process, tid);
+}
+
+bool lode_probe_recorder_let_go(LodeProbeRecorder *self)
+{
+	for (guint i = self->late->len; i-- > 0;)
+		if (lode_probe_steps_let_go(&g_array_index(self->late, LodeProbeSteps, i)))
+			g_array_remove_index_fast(self->late, i);
+	return self->late->len == 0;
+}
+
+/* --- the budget --- */
+
+static uint64_t worked_ns(LodeProbeRecorder *self, Process *looked_at)
+{
+	uint64_t sum = self->ended_ns;
+	GHashTableIter at;
+	void *value;
+
+	looked_at->cpu_ns = MAX(looked_at->cpu_ns, processor_time_ns(looked_at->pid));
+	g_hash_table_iter_init(&at, self->processes);
+	while (g_hash_table_iter_next(&at, NULL, &value))
+		sum += ((const Process *)value)->cpu_ns;
+	return sum;
+}
+
+static double allowed_ns(const LodeProbeRecorder *self, uint64_t worked)
+{
+	return MAX(self->share * (double)worked, MIN(SHORT_SHARE * (double)worked, SHORT_NS));
+}
+
+gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self)
+{
+	return self->due_us;
+}
+
+static void set_due(LodeProbeRecorder *self, gint64 gap_us)
+{
+	gap_us = CLAMP(gap_us, LEAST_GAP_US, MOST_GAP_US);
+	self->due_us = now_us() + (gint64)((double)gap_us * g_random_double_range(0.5, 1.5));
+}
+
+void lode_probe_recorder_update(LodeProbeRecorder *self)
+{
+	gint64 now = now_us();
+
+	if (!lode_probe_recorder_let_go(self) || self->is_over || now < self->due_us)
+		return;
+	if (self->n_samples < FEWEST_SAMPLES || self->busiest == NULL) {
+		set_due(self, LEAST_GAP_US);
+		return;
+	}
+	Process *process = self->busiest;
+	uint64_t worked = worked_ns(self, process), spent = self->spent_ns;
+	double room_ns = allowed_ns(self, worked) - (double)spent;
+	if (room_ns < (double)OPEN_NS) {
+		/* As long as it takes the program to earn it. */
+		bool is_short = SHORT_SHARE * (double)worked < SHORT_NS;
+		double rate = is_short ? MAX(self->share, SHORT_SHARE) : self->share;
+		set_due(self, (gint64)((OPEN_NS - room_ns) / rate / 1000));
+		return;
+	}
+	hold_session(self, process);
+	/* Processes that worked lately are asked, in proportion to their work. */
+	process->n_samples = 0;
+	self->busiest = NULL;
+	uint64_t cost_ns = self->spent_ns - spent;
+	set_due(self, cost_ns > 0 ? LEAST_GAP_US : IDLE_GAP_US);
+}
+
+void lode_probe_recorder_end(LodeProbeRecorder *self)
+{
+	GHashTableIter at;
+	void *value;
+
+	self->is_over = true;
+	for (gint64 until_us = now_us() + END_MS * 1000;
+		!lode_probe_recorder_let_go(self) && now_us() < until_us;)
+		nap();
+	g_hash_table_iter_init(&at, self->processes);
+	while (g_hash_table_iter_next(&at, NULL, &value))
+		give_log(self, value);
+}

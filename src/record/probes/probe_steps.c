@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/probes/probe_steps.h"
+
+#include "images/code/instruction_decoder.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum {
+	STOP_MS = 5,          /* a thread in the kernel may take long to stop */
+	MOST_ROUNDS = 16,     /* of a repeated string instruction, each a step */
+	CONTENDED_ROUNDS = 3, /* around an atomic instruction or pause */
+	MAX_ATOMICS = 16,
+	INTERRUPTED = -4,              /* EINTR, as a system call returns it */
+	RESTART_UNLESS_HANDLED = -514, /* ERESTARTNOHAND, the kernel's own */
+	DENORMAL = 1 << 1,             /* sticky flags of MXCSR and of the x87 status word */
+	UNDERFLOW = 1 << 4,
+	STICKY = 0x3f,
+	FLUSH_TO_ZERO = 1 << 15, /* of MXCSR */
+};
+
+typedef enum { STOPPED, SIGNAL, GROUP_STOP, LATE, ENDED } Stop;
+
+typedef struct {
+	LodeProbeSteps *steps;
+	LodeProbePlaces *places;
+	struct user_regs_struct registers;
+	int signal;         /* of the last stop, to be passed on; 0: none */
+	uint8_t mxcsr, x87; /* sticky flags that were cleared, to be set again */
+	uint64_t atomics[MAX_ATOMICS];
+	unsigned n_atomics;
+} Tracing;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t ran_ns(const LodeProbeSteps *self)
+{
+	char path[64], text[64] = "";
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)self->pid, (int)self->tid);
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return 0;
+	char *line = fgets(text, sizeof(text), file);
+	fclose(file);
+	return line != NULL ? g_ascii_strtoull(line, NULL, 10) : 0;
+}
+
+/* --- stops --- */
+
+/* What a thread that we trace has come to, if anything. The end of lode's own child is left to be
+ * waited for; that of others is ours to take, as their parents are told after that. */
+static Stop take_stop(const LodeProbeSteps *self, int *out_signal)
+{
+	siginfo_t info = {0};
+	int status;
+
+	*out_signal = 0;
+	if (waitid(P_PID, (id_t)self->tid, &info,
+		    WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0)
+		return errno == ECHILD ? ENDED : LATE;
+	if (info.si_pid == 0)
+		return LATE;
+	bool is_end = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+	              info.si_code == CLD_DUMPED;
+	if (is_end && self->tid == self->child)
+		return ENDED;
+	if (waitpid(self->tid, &status, WNOHANG | __WALL) != self->tid || !WIFSTOPPED(status))
+		return ENDED;
+	if (status >> 16 == PTRACE_EVENT_STOP)
+		return WSTOPSIG(status) == SIGTRAP ? STOPPED : GROUP_STOP;
+	*out_signal = WSTOPSIG(status);
+	return SIGNAL;
+}
+
+/* Sleeps until the thread stops; each stop is a SIGCHLD. */
+static Stop wait_for_stop(const LodeProbeSteps *self, int *out_signal)
+{
+	uint64_t end_ns = now_ns() + STOP_MS * UINT64_C(1000000), now;
+	sigset_t child;
+	Stop stop;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	while ((stop = take_stop(self, out_signal)) == LATE && (now = now_ns()) < end_ns) {
+		const struct timespec left = {.tv_nsec = (long)(end_ns - now)};
+		sigtimedwait(&child, NULL, &left);
+	}
+	return stop;
+}
+
+static void detach(const LodeProbeSteps *self, int signal)
+{
+	ptrace(PTRACE_DETACH, self->tid, NULL, (void *)(intptr_t)signal);
+}
+
+/* A system call that was ended by the interruption alone is begun again. */
+static void begin_call_again(const LodeProbeSteps *self, struct user_regs_struct *registers)
+{
+	if ((int64_t)registers->orig_rax < 0 || (int64_t)registers->rax != INTERRUPTED)
+		return;
+	registers->rax = (unsigned long long)(int64_t)RESTART_UNLESS_HANDLED;
+	ptrace(PTRACE_SETREGS, self->tid, NULL, registers);
+}
+
+static void let_go(const LodeProbeSteps *self, Stop stop, int signal)
+{
+	struct user_regs_struct registers;
+
+	if (stop == STOPPED && ptrace(PTRACE_GETREGS, self->tid, NULL, &registers) == 0)
+		begin_call_again(self, &registers);
+	if (stop != ENDED)
+		detach(self, signal);
+}
+
+bool lode_probe_steps_let_go(const LodeProbeSteps *self)
+{
+	int signal;
+	Stop stop = take_stop(self, &signal);
+
+	if (stop == LATE)
+		return false;
+	let_go(self, stop, signal);
+	return true;
+}
+
+/* --- what may be stepped --- */
+
+static uint64_t read_mask(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+
+	return at != NULL ? g_ascii_strtoull(at + strlen(name), NULL, 16) : UINT64_MAX;
+}
+
+/* Read while the thread is stopped: a trap would unblock the signal, or reset its handling, for
+ * good. */
+static bool leaves_trap_alone(const LodeProbeSteps *self)
+{
+	g_autofree char *path = g_strdup_printf(
+		"/proc/%d/task/%d/status", (int)self->pid, (int)self->tid);
+	g_autofree char *status = NULL;
+	const uint64_t trap = UINT64_C(1) << (SIGTRAP - 1);
+
+	if (!g_file_get_contents(path, &status, NULL, NULL))
+		return false;
+	return ((read_mask(status, "\nSigBlk:") | read_mask(status, "\nSigIgn:") |
+			read_mask(status, "\nSigCgt:") | read_mask(status, "\nSigPnd:") |
+			read_mask(status, "\nShdPnd:")) &
+		       trap) == 0;
+}
+
+/* Why an instruction is not to be stepped over; LENGTH: it may be. */
+static LodeWindowEnd obstacle_at(Tracing *self, const LodeDecodedInstruction *decoded)
+{
+	static const char *const unsafe[] = {"int", "int1", "int3", "into", "pushf", "pushfq",
+		"popf", "popfq", "iret", "iretd", "iretq", "xbegin", "sti", "cli", "hlt", "ud0",
+		"ud1", "ud2"};
+	uint64_t address = self->registers.rip;
+	char text[32];
+
+	if (decoded->length == 0)
+		return LODE_WINDOW_END_UNKNOWN_CODE;
+	if ((decoded->kinds & 1u << LODE_KIND_SYSCALL) != 0)
+		return LODE_WINDOW_END_SYSTEM_CALL;
+	if (lode_instruction_string_width(decoded) > 0 && self->registers.rcx > MOST_ROUNDS)
+		return LODE_WINDOW_END_REPEAT;
+	const char *name = lode_instruction_mnemonic(decoded, text, sizeof(text));
+	for (size_t i = 0; i < G_N_ELEMENTS(unsafe); i++)
+		if (strcmp(name, unsafe[i]) == 0)
+			return LODE_WINDOW_END_UNSAFE;
+	if ((decoded->kinds & 1u << LODE_KIND_ATOMIC) == 0 && strcmp(name, "pause") != 0)
+		return LODE_WINDOW_END_LENGTH;
+	unsigned n = 0;
+	for (unsigned i = 0; i < self->n_atomics; i++)
+		n += self->atomics[i] == address;
+	if (n >= CONTENDED_ROUNDS || self->n_atomics == MAX_ATOMICS)
+		return LODE_WINDOW_END_CONTENDED;
+	self->atomics[self->n_atomics++] = address;
+	return LODE_WINDOW_END_LENGTH;
+}
+
+/* --- sticky flags of floating point --- */
+
+/* The flags that were raised since the last time, which are cleared so that the next are seen.
+ * Nothing is written where none is set. */
+static uint8_t take_raised(Tracing *self)
+{
+	struct user_fpregs_struct state;
+
+	if (ptrace(PTRACE_GETFPREGS, self->steps->tid, NULL, &state) != 0)
+		return 0;
+	uint8_t raised = (uint8_t)(state.mxcsr & STICKY), x87 = (uint8_t)(state.swd & STICKY);
+	uint8_t masked = (uint8_t)(state.cwd & STICKY);
+	bool is_flushed = (state.mxcsr & FLUSH_TO_ZERO) != 0;
+	/* One of x87 that is not masked is an exception on its way. */
+	x87 &= masked & (DENORMAL | UNDERFLOW);
+	raised &= DENORMAL | UNDERFLOW;
+	if ((raised | x87) == 0)
+		return 0;
+	state.mxcsr &= ~(unsigned)raised;
+	state.swd = (unsigned short)(state.swd & ~x87);
+	if (ptrace(PTRACE_SETFPREGS, self->steps->tid, NULL, &state) != 0)
+		return 0;
+	self->mxcsr |= raised;
+	self->x87 |= x87;
+	return (uint8_t)((is_flushed ? raised & ~UNDERFLOW : raised) | x87);
+}
+
+static void restore_raised(const Tracing *self)
+{
+	struct user_fpregs_struct state;
+
+	if ((self->mxcsr | self->x87) == 0 ||
+		ptrace(PTRACE_GETFPREGS, self->steps->tid, NULL, &state) != 0)
+		return;
+	state.mxcsr |= self->mxcsr;
+	state.swd |= self->x87;
+	ptrace(PTRACE_SETFPREGS, self->steps->tid, NULL, &state);
+}
+
+/* --- steps --- */
+
+static LodeProbeStep step_of(const struct user_regs_struct *registers)
+{
+	return (LodeProbeStep){
+		.address = registers->rip,
+		.registers = {registers->rax, registers->rcx, registers->rdx, registers->rbx,
+			registers->rsp, registers->rbp, registers->rsi, registers->rdi,
+			registers->r8, registers->r9, registers->r10, registers->r11,
+			registers->r12, registers->r13, registers->r14, registers->r15},
+	};
+}
+
+/* Whether the last stop is the step's own. */
+static bool is_step(const LodeProbeSteps *self)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, self->tid, NULL, &info) == 0 && info.si_signo == SIGTRAP &&
+	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT ||
+		       info.si_code == TRAP_HWBKPT);
+}
+
+/* Steps until there are enough, or something is in the way; the thread is stopped then unless it
+ * has ended or is late. */
+static Stop take_steps(Tracing *self, LodeProbeLog *log, LodeWindowEnd *out_end)
+{
+	LodeProbeSteps *steps = self->steps;
+	Stop stop = STOPPED;
+
+	*out_end = LODE_WINDOW_END_LENGTH;
+	take_raised(self);
+	for (unsigned i = 0; i < steps->n; i++) {
+		LodeDecodedInstruction decoded = {0};
+		LodeProbeStep step = step_of(&self->registers);
+		step.raised = i > 0 ? take_raised(self) : 0;
+		lode_probe_places_decode(self->places, self->registers.rip, &decoded);
+		*out_end = obstacle_at(self, &decoded);
+		/* The registers before a string instruction tell its rounds. */
+		bool is_kept = *out_end == LODE_WINDOW_END_LENGTH ||
+		               *out_end == LODE_WINDOW_END_REPEAT;
+		if ((is_kept && !lode_probe_log_add(log, &step)) ||
+			*out_end != LODE_WINDOW_END_LENGTH)
+			break;
+		if (ptrace(PTRACE_SINGLESTEP, steps->tid, NULL, NULL) != 0)
+			return ENDED;
+		stop = wait_for_stop(steps, &self->signal);
+		if (stop == SIGNAL && self->signal == SIGTRAP && is_step(steps)) {
+			self->signal = 0;
+			stop = STOPPED;
+		}
+		if (stop != STOPPED ||
+			ptrace(PTRACE_GETREGS, steps->tid, NULL, &self->registers) != 0) {
+			*out_end = LODE_WINDOW_END_LOST;
+			break;
+		}
+	}
+	return stop;
+}
+
+/* lode goes to the thread's processor meanwhile: a step takes a third of the time there. */
+static void go_to(const LodeProbeSteps *self, cpu_set_t *out_before, bool *out_has_moved)
+{
+	g_autofree char *path = g_strdup_printf(
+		"/proc/%d/task/%d/stat", (int)self->pid, (int)self->tid);
+	g_autofree char *text = NULL;
+	cpu_set_t there;
+	int cpu;
+
+	*out_has_moved = false;
+	if (sched_getaffinity(0, sizeof(*out_before), out_before) != 0 ||
+		!g_file_get_contents(path, &text, NULL, NULL) || strrchr(text, ')') == NULL ||
+		sscanf(strrchr(text, ')') + 1,
+			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			"%*d %*u %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d "
+			"%d",
+			&cpu) != 1 ||
+		cpu < 0 || cpu >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&there);
+	CPU_SET((unsigned)cpu, &there);
+	*out_has_moved = sched_setaffinity(0, sizeof(there), &there) == 0;
+}
+
+static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
+{
+	LodeProbeSteps *steps = self->steps;
+	uint64_t before_ns = ran_ns(steps);
+	const LodeWindowHead head = {
+		.tid = (uint32_t)steps->tid,
+		.flags = LODE_WINDOW_HAS_REGISTERS,
+		.begin_ns = now_ns(),
+		.thread_pointer = self->registers.fs_base,
+	};
+	LodeWindowEnd end;
+	cpu_set_t cpus;
+	bool has_moved;
+
+	go_to(steps, &cpus, &has_moved);
+	lode_probe_log_begin(log, &head);
+	Stop stop = take_steps(self, log, &end);
+	lode_probe_log_end(log, now_ns(), end);
+	if (has_moved)
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+	uint64_t after_ns = ran_ns(steps);
+	steps->spent_ns = after_ns > before_ns ? after_ns - before_ns : 0;
+	if (stop == LATE) {
+		ptrace(PTRACE_INTERRUPT, steps->tid, NULL, NULL);
+		return LODE_STEPS_LATE;
+	}
+	if (stop != ENDED) {
+		restore_raised(self);
+		detach(steps, self->signal);
+	}
+	return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_TAKEN;
+}
+
+LodeStepsOutcome lode_probe_steps_run(
+	LodeProbeSteps *self, LodeProbePlaces *places, LodeProbeLog *log)
+{
+	Tracing tracing = {.steps = self, .places = places};
+	Stop stop;
+
+	self->spent_ns = 0;
+	if (ptrace(PTRACE_SEIZE, self->tid, NULL, NULL) != 0)
+		return errno == ESRCH ? LODE_STEPS_ENDED : LODE_STEPS_REFUSED;
+	if (ptrace(PTRACE_INTERRUPT, self->tid, NULL, NULL) != 0)
+		return LODE_STEPS_ENDED;
+	stop = wait_for_stop(self, &tracing.signal);
+	if (stop == LATE)
+		return LODE_STEPS_LATE;
+	bool is_stopped = stop == STOPPED &&
+	                  ptrace(PTRACE_GETREGS, self->tid, NULL, &tracing.registers) == 0;
+	bool is_in_call = (int64_t)tracing.registers.orig_rax >= 0;
+	/* 64-bit code only: the segment of others is different. */
+	bool is_native = tracing.registers.cs == 0x33;
+	if (!is_stopped || is_in_call || !is_native) {
+		let_go(self, stop, tracing.signal);
+		return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_NONE;
+	}
+	if (!leaves_trap_alone(self)) {
+		detach(self, 0);
+		return LODE_STEPS_TRAP;
+	}
+	return step_in_stop(&tracing, log);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps from outside: what they see of a child, and that they leave nothing in it. */
+#include "record/probes/probe_steps.h"
+
+#include "sources/windows/window_log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WANTED = 90, TRIES = 200 };
+
+/* What a child says of itself. */
+typedef struct {
+	volatile uint64_t n, interrupted;
+	volatile int is_ready, is_over;
+} Shared;
+
+static Shared *shared;
+
+typedef struct {
+	pid_t pid;
+	LodeProbePlaces *places;
+	LodeProbeLog *log;
+	sigset_t mask;
+} Fixture;
+
+/* Counts in a loop of a few instructions, until it is told to end. */
+static void count(void)
+{
+	shared->is_ready = 1;
+	while (!shared->is_over)
+		shared->n++;
+	_exit(7);
+}
+
+static void block_trap(void)
+{
+	sigset_t trap;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &trap, NULL);
+	count();
+}
+
+static void ignore_trap(void)
+{
+	signal(SIGTRAP, SIG_IGN);
+	count();
+}
+
+static void handle(int number)
+{
+	(void)number;
+}
+
+static void handle_trap(void)
+{
+	signal(SIGTRAP, handle);
+	count();
+}
+
+/* Each of these calls ends with EINTR where a tracer interrupts it and does not begin it again. */
+static void wait_for_events(void)
+{
+	int descriptor = epoll_create1(0);
+	struct epoll_event event;
+	sigset_t user;
+
+	sigemptyset(&user);
+	sigaddset(&user, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &user, NULL);
+	shared->is_ready = 1;
+	while (!shared->is_over) {
+		const struct timespec time = {.tv_nsec = 1000000};
+		shared->n++;
+		if (epoll_wait(descriptor, &event, 1, 1) < 0 && errno == EINTR)
+			shared->interrupted++;
+		if (sigtimedwait(&user, NULL, &time) < 0 && errno == EINTR)
+			shared->interrupted++;
+	}
+	_exit(7);
+}
+
+static void compute_denormals(void)
+{
+	volatile double small = 1e-310, sum = 0;
+
+	shared->is_ready = 1;
+	while (!shared->is_over)
+		sum += small * 0.5;
+	_exit(7);
+}
+
+static void set_up(Fixture *self, const void *data)
+{
+	void (*const run)(void) = (void (*)(void))data;
+	sigset_t child;
+
+	memset(shared, 0, sizeof(*shared));
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &self->mask);
+	self->pid = fork();
+	if (self->pid == 0) {
+		sigprocmask(SIG_SETMASK, &self->mask, NULL);
+		run();
+	}
+	while (!shared->is_ready)
+		g_usleep(1000);
+	self->places = lode_probe_places_new(self->pid);
+	self->log = lode_probe_log_new(self->pid);
+}
+
+/* It goes on, and ends as it would. */
+static void tear_down(Fixture *self, const void *data)
+{
+	uint64_t n = shared->n;
+	int status;
+
+	while (data != compute_denormals && shared->n == n)
+		g_usleep(1000);
+	shared->is_over = 1;
+	g_assert_cmpint(waitpid(self->pid, &status, 0), ==, self->pid);
+	g_assert_true(WIFEXITED(status));
+	g_assert_cmpint(WEXITSTATUS(status), ==, 7);
+	lode_probe_places_free(self->places);
+	lode_probe_log_free(self->log);
+	sigprocmask(SIG_SETMASK, &self->mask, NULL);
+}
+
+/* Where it is too busy a machine to stop the child in time, it is let go later. */
+static LodeStepsOutcome run_once(Fixture *self)
+{
+	LodeProbeSteps steps = {
+		.pid = self->pid, .tid = self->pid, .child = self->pid, .n = WANTED};
+
+	g_assert_true(lode_probe_places_refresh(self->places));
+	LodeStepsOutcome outcome = lode_probe_steps_run(&steps, self->places, self->log);
+	while (outcome == LODE_STEPS_LATE && !lode_probe_steps_let_go(&steps))
+		g_usleep(1000);
+	return outcome;
+}
+
+static LodeStepsOutcome run_until(Fixture *self, LodeStepsOutcome wanted)
+{
+	LodeStepsOutcome outcome = LODE_STEPS_NONE;
+
+	for (unsigned i = 0; i < TRIES && outcome != wanted; i++)
+		outcome = run_once(self);
+	return outcome;
+}
+
+static LodeWindowLog *read_log(Fixture *self)
+{
+	g_autoptr(GError) error = NULL;
+	size_t size;
+	const uint8_t *bytes = lode_probe_log_bytes(self->log, &size);
+	g_autoptr(GBytes) copy = g_bytes_new(bytes, size);
+	LodeWindowLog *log = lode_window_log_new(copy, "log", &error);
+
+	g_assert_no_error(error);
+	return log;
+}
+
+/* Each step leads to the next, as the code has it. */
+static void test_path(Fixture *self, const void *data)
+{
+	LodeWindow window;
+	uint32_t n = 0;
+
+	(void)data;
+	g_assert_cmpint(run_until(self, LODE_STEPS_TAKEN), ==, LODE_STEPS_TAKEN);
+	g_autoptr(LodeWindowLog) log = read_log(self);
+	while (lode_window_log_next(log, &window)) {
+		uint64_t address = 0, after = 0, target = 0;
+		for (; lode_window_next(&window); n++) {
+			LodeDecodedInstruction decoded;
+			g_assert_true(address == 0 || window.step.address == after ||
+				      window.step.address == target);
+			address = window.step.address;
+			g_assert_true(lode_probe_places_decode(self->places, address, &decoded));
+			after = address + decoded.length;
+			target = decoded.has_target ? decoded.target : after;
+		}
+	}
+	g_assert_cmpuint(n, >, 0);
+	g_assert_cmpuint(n, <=, WANTED * TRIES);
+}
+
+/* The multiplication has a denormal operand, each time, though the flag is sticky. */
+static void test_denormals(Fixture *self, const void *data)
+{
+	uint32_t n_raised = 0, n_multiplied = 0;
+	LodeWindow window;
+
+	(void)data;
+	g_assert_cmpint(run_until(self, LODE_STEPS_TAKEN), ==, LODE_STEPS_TAKEN);
+	g_autoptr(LodeWindowLog) log = read_log(self);
+	while (lode_window_log_next(log, &window))
+		for (bool is_multiplied = false; lode_window_next(&window);) {
+			LodeDecodedInstruction decoded;
+			n_multiplied += is_multiplied;
+			n_raised += is_multiplied && (window.step.raised & 2) != 0;
+			g_assert_true(lode_probe_places_decode(
+				self->places, window.step.address, &decoded));
+			is_multiplied = (decoded.kinds & 1u << LODE_KIND_MUL) != 0 &&
+			                (decoded.kinds & 1u << LODE_KIND_FP) != 0;
+		}
+	g_assert_cmpuint(n_multiplied, >, 0);
+	g_assert_cmpuint(n_raised, ==, n_multiplied);
+}
+
+/* The signal is the program's: not one step. */
+static void test_trap(Fixture *self, const void *data)
+{
+	(void)data;
+	g_assert_cmpint(run_until(self, LODE_STEPS_TRAP), ==, LODE_STEPS_TRAP);
+	g_autoptr(LodeWindowLog) log = read_log(self);
+	g_assert_cmpuint(lode_window_log_header(log)->n_steps, ==, 0);
+}
+
+/* A thread that waits is interrupted again and again, and does not see it. */
+static void test_waiting(Fixture *self, const void *data)
+{
+	(void)data;
+	for (unsigned i = 0; i < TRIES; i++) {
+		LodeStepsOutcome outcome = run_once(self);
+		g_assert_cmpint(outcome, !=, LODE_STEPS_TRAP);
+		g_assert_cmpint(outcome, !=, LODE_STEPS_ENDED);
+		g_usleep(300);
+	}
+	g_assert_cmpuint(shared->interrupted, ==, 0);
+}
+
+/* One that ends meanwhile: its status is left to be read. */
+static void test_ended(void)
+{
+	sigset_t child, mask;
+	int status;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &mask);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(5);
+	siginfo_t info;
+	g_assert_cmpint(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), ==, 0);
+	g_autoptr(LodeProbePlaces) places = lode_probe_places_new(pid);
+	g_autoptr(LodeProbeLog) log = lode_probe_log_new(pid);
+	LodeProbeSteps steps = {.pid = pid, .tid = pid, .child = pid, .n = WANTED};
+	LodeStepsOutcome outcome = lode_probe_steps_run(&steps, places, log);
+	g_assert_true(outcome == LODE_STEPS_ENDED || outcome == LODE_STEPS_REFUSED);
+	g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+	g_assert_cmpint(WEXITSTATUS(status), ==, 5);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const struct {
+		const char *name;
+		void (*child)(void);
+		void (*test)(Fixture *self, const void *data);
+	} all[] = {
+		{"/record/probe_steps/path", count, test_path},
+		{"/record/probe_steps/denormals", compute_denormals, test_denormals},
+		{"/record/probe_steps/blocked", block_trap, test_trap},
+		{"/record/probe_steps/ignored", ignore_trap, test_trap},
+		{"/record/probe_steps/handled", handle_trap, test_trap},
+		{"/record/probe_steps/waiting", wait_for_events, test_waiting},
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	g_assert_true(shared != MAP_FAILED);
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		g_test_add(all[i].name, Fixture, (const void *)all[i].child, set_up, all[i].test,
+			tear_down);
+	g_test_add_func("/record/probe_steps/ended", test_ended);
+	return g_test_run();
+}
