@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Programs of many odd kinds print and end the same whether or not windows of them are executed step
-# by step: with a timer of the library's own, and with events of lode's. Prints TAP.
+# by step: with a timer of the library's own, with events of lode's, and by probes from outside. Prints
+# TAP.
 #
 #   tests/e2e/windows_odd.sh LODE LIBRARY ODD EXCEPTIONS.cpp OWN
 #
@@ -10,7 +11,7 @@
 #   LODE_ODD_RUNS      runs of each kind each way (1)
 #   LODE_ODD_PERCENT   of a kind's rounds, which take some 0.1 s of processor time (30)
 #   LODE_ODD_KINDS     a regular expression: only kinds that match
-#   LODE_ODD_WAYS      of "timer" and "event" (both)
+#   LODE_ODD_WAYS      of "timer", "event" and "probes" (all)
 #   LODE_ODD_LIMIT     seconds after which a run hangs (60)
 #   LODE_ODD_JOBS      at once (as many as there are processors)
 #   LODE_ODD_TABLE     a file to which "KIND CHANGED RUNS WINDOWS STEPS" are appended
@@ -57,7 +58,7 @@ counts_of_lode() {
 }
 # One kind: writes "changed RUNS WINDOWS STEPS" to ./result, and what changed to ./changes.
 try_kind() {
-	local kind=$1 note=$2 way run seed logs windows steps n_runs=0 changed=0 all_windows=0 all_steps=0
+	local kind=$1 note=$2 way option run seed logs windows steps n_runs=0 changed=0 all_windows=0 all_steps=0
 	mkdir -p "kinds/$kind" && cd "kinds/$kind" || return
 	execute "$kind" env
 	for file in out err status; do mv $file plain.$file; done
@@ -73,7 +74,9 @@ try_kind() {
 					LODE_WINDOWS_SHARE=0.5 LD_PRELOAD="$library"
 				read -r windows steps < <(counts_of_logs "$logs")
 			else
-				execute "$kind" env LODE_WINDOWS_SEED=$seed "$lode" record --windows 50% -o recording --
+				option=--windows=50%
+				[ "$way" != probes ] || option=--probes=20%
+				execute "$kind" env LODE_WINDOWS_SEED=$seed "$lode" record $option -o recording --
 				read -r windows steps < <(counts_of_lode wrapper)
 			fi
 			all_windows=$((all_windows + windows)) all_steps=$((all_steps + steps))
@@ -95,7 +98,7 @@ try_kind() {
 }
 export -f execute counts_of_logs counts_of_lode try_kind
 
-ways=${LODE_ODD_WAYS:-timer event}
+ways=${LODE_ODD_WAYS:-timer event probes}
 if [ "$(printf '5.18\n%s\n' "$(uname -r)" | sort -V | head -n 1)" != 5.18 ]; then
 	ways=${ways/event/}
 	echo "# no events before Linux 5.18"

@@ -33,7 +33,8 @@ enum {
 	SHORT_STEPS = 64,
 	LONG_STEPS = 256,
 	LONG_ONES = 4, /* one of so many */
-	END_MS = 200,  /* for threads that are late to stop */
+	END_MS = 2000, /* for threads that are late to stop: a step of one that is not waited for
+	                  would end it */
 	USUAL_HIT_NS = 10 * 1000,
 	MOST_HIT_NS = 100 * 1000,
 };

@@ -15,7 +15,8 @@
 #include <time.h>
 
 enum {
-	STOP_MS = 5,          /* a thread in the kernel may take long to stop */
+	STOP_MS = 5,          /* a thread in the kernel may take long to stop… */
+	STEP_MS = 20,         /* …and one that has to wait for a processor, to step */
 	MOST_ROUNDS = 16,     /* of a repeated string instruction, each a step */
 	CONTENDED_ROUNDS = 3, /* around an atomic instruction or pause */
 	MAX_ATOMICS = 16,
@@ -33,8 +34,7 @@ typedef struct {
 	LodeProbeSteps *steps;
 	LodeProbePlaces *places;
 	struct user_regs_struct registers;
-	int signal;         /* of the last stop, to be passed on; 0: none */
-	uint8_t mxcsr, x87; /* sticky flags that were cleared, to be set again */
+	int signal; /* of the last stop, to be passed on; 0: none */
 	uint64_t atomics[MAX_ATOMICS];
 	unsigned n_atomics;
 } Tracing;
@@ -88,9 +88,9 @@ static Stop take_stop(const LodeProbeSteps *self, int *out_signal)
 }
 
 /* Sleeps until the thread stops; each stop is a SIGCHLD. */
-static Stop wait_for_stop(const LodeProbeSteps *self, int *out_signal)
+static Stop wait_for_stop(const LodeProbeSteps *self, unsigned limit_ms, int *out_signal)
 {
-	uint64_t end_ns = now_ns() + STOP_MS * UINT64_C(1000000), now;
+	uint64_t end_ns = now_ns() + limit_ms * UINT64_C(1000000), now;
 	sigset_t child;
 	Stop stop;
 
@@ -103,11 +103,6 @@ static Stop wait_for_stop(const LodeProbeSteps *self, int *out_signal)
 	return stop;
 }
 
-static void detach(const LodeProbeSteps *self, int signal)
-{
-	ptrace(PTRACE_DETACH, self->tid, NULL, (void *)(intptr_t)signal);
-}
-
 /* A system call that was ended by the interruption alone is begun again. */
 static void begin_call_again(const LodeProbeSteps *self, struct user_regs_struct *registers)
 {
@@ -117,14 +112,41 @@ static void begin_call_again(const LodeProbeSteps *self, struct user_regs_struct
 	ptrace(PTRACE_SETREGS, self->tid, NULL, registers);
 }
 
+/* The flags that were cleared meanwhile are set again. */
+static void restore_raised(const LodeProbeSteps *self)
+{
+	struct user_fpregs_struct state;
+
+	if ((self->mxcsr | self->x87) == 0 ||
+		ptrace(PTRACE_GETFPREGS, self->tid, NULL, &state) != 0)
+		return;
+	state.mxcsr |= self->mxcsr;
+	state.swd |= self->x87;
+	ptrace(PTRACE_SETFPREGS, self->tid, NULL, &state);
+}
+
+/* Whether the last stop is that of a step. */
+static bool is_step(const LodeProbeSteps *self)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, self->tid, NULL, &info) == 0 && info.si_signo == SIGTRAP &&
+	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT ||
+		       info.si_code == TRAP_HWBKPT);
+}
+
+/* A signal is passed on, but the trap of a step is nobody's: it would end the program. */
 static void let_go(const LodeProbeSteps *self, Stop stop, int signal)
 {
 	struct user_regs_struct registers;
 
+	if (stop == ENDED)
+		return;
 	if (stop == STOPPED && ptrace(PTRACE_GETREGS, self->tid, NULL, &registers) == 0)
 		begin_call_again(self, &registers);
-	if (stop != ENDED)
-		detach(self, signal);
+	restore_raised(self);
+	bool is_own = stop == SIGNAL && signal == SIGTRAP && is_step(self);
+	ptrace(PTRACE_DETACH, self->tid, NULL, (void *)(intptr_t)(is_own ? 0 : signal));
 }
 
 bool lode_probe_steps_let_go(const LodeProbeSteps *self)
@@ -164,12 +186,24 @@ static bool leaves_trap_alone(const LodeProbeSteps *self)
 		       trap) == 0;
 }
 
+/* Instructions that would show the trap flag, or that sticky flags were cleared; by how their names
+ * begin. */
+static bool is_unsafe(const char *name)
+{
+	static const char *const unsafe[] = {"int", "pushf", "popf", "iret", "xbegin", "sti", "cli",
+		"hlt", "ud0", "ud1", "ud2", "stmxcsr", "vstmxcsr", "ldmxcsr", "vldmxcsr", "fnst",
+		"fldenv", "fnsave", "frstor", "fnclex", "fninit", "fxsave", "fxrstor", "xsave",
+		"xrstor"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(unsafe); i++)
+		if (g_str_has_prefix(name, unsafe[i]))
+			return true;
+	return false;
+}
+
 /* Why an instruction is not to be stepped over; LENGTH: it may be. */
 static LodeWindowEnd obstacle_at(Tracing *self, const LodeDecodedInstruction *decoded)
 {
-	static const char *const unsafe[] = {"int", "int1", "int3", "into", "pushf", "pushfq",
-		"popf", "popfq", "iret", "iretd", "iretq", "xbegin", "sti", "cli", "hlt", "ud0",
-		"ud1", "ud2"};
 	uint64_t address = self->registers.rip;
 	char text[32];
 
@@ -180,9 +214,8 @@ static LodeWindowEnd obstacle_at(Tracing *self, const LodeDecodedInstruction *de
 	if (lode_instruction_string_width(decoded) > 0 && self->registers.rcx > MOST_ROUNDS)
 		return LODE_WINDOW_END_REPEAT;
 	const char *name = lode_instruction_mnemonic(decoded, text, sizeof(text));
-	for (size_t i = 0; i < G_N_ELEMENTS(unsafe); i++)
-		if (strcmp(name, unsafe[i]) == 0)
-			return LODE_WINDOW_END_UNSAFE;
+	if (is_unsafe(name))
+		return LODE_WINDOW_END_UNSAFE;
 	if ((decoded->kinds & 1u << LODE_KIND_ATOMIC) == 0 && strcmp(name, "pause") != 0)
 		return LODE_WINDOW_END_LENGTH;
 	unsigned n = 0;
@@ -216,21 +249,9 @@ static uint8_t take_raised(Tracing *self)
 	state.swd = (unsigned short)(state.swd & ~x87);
 	if (ptrace(PTRACE_SETFPREGS, self->steps->tid, NULL, &state) != 0)
 		return 0;
-	self->mxcsr |= raised;
-	self->x87 |= x87;
+	self->steps->mxcsr |= raised;
+	self->steps->x87 |= x87;
 	return (uint8_t)((is_flushed ? raised & ~UNDERFLOW : raised) | x87);
-}
-
-static void restore_raised(const Tracing *self)
-{
-	struct user_fpregs_struct state;
-
-	if ((self->mxcsr | self->x87) == 0 ||
-		ptrace(PTRACE_GETFPREGS, self->steps->tid, NULL, &state) != 0)
-		return;
-	state.mxcsr |= self->mxcsr;
-	state.swd |= self->x87;
-	ptrace(PTRACE_SETFPREGS, self->steps->tid, NULL, &state);
 }
 
 /* --- steps --- */
@@ -244,16 +265,6 @@ static LodeProbeStep step_of(const struct user_regs_struct *registers)
 			registers->r8, registers->r9, registers->r10, registers->r11,
 			registers->r12, registers->r13, registers->r14, registers->r15},
 	};
-}
-
-/* Whether the last stop is the step's own. */
-static bool is_step(const LodeProbeSteps *self)
-{
-	siginfo_t info;
-
-	return ptrace(PTRACE_GETSIGINFO, self->tid, NULL, &info) == 0 && info.si_signo == SIGTRAP &&
-	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT ||
-		       info.si_code == TRAP_HWBKPT);
 }
 
 /* Steps until there are enough, or something is in the way; the thread is stopped then unless it
@@ -279,7 +290,7 @@ static Stop take_steps(Tracing *self, LodeProbeLog *log, LodeWindowEnd *out_end)
 			break;
 		if (ptrace(PTRACE_SINGLESTEP, steps->tid, NULL, NULL) != 0)
 			return ENDED;
-		stop = wait_for_stop(steps, &self->signal);
+		stop = wait_for_stop(steps, STEP_MS, &self->signal);
 		if (stop == SIGNAL && self->signal == SIGTRAP && is_step(steps)) {
 			self->signal = 0;
 			stop = STOPPED;
@@ -343,10 +354,7 @@ static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
 		ptrace(PTRACE_INTERRUPT, steps->tid, NULL, NULL);
 		return LODE_STEPS_LATE;
 	}
-	if (stop != ENDED) {
-		restore_raised(self);
-		detach(steps, self->signal);
-	}
+	let_go(steps, stop, self->signal);
 	return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_TAKEN;
 }
 
@@ -357,11 +365,12 @@ LodeStepsOutcome lode_probe_steps_run(
 	Stop stop;
 
 	self->spent_ns = 0;
+	self->mxcsr = self->x87 = 0;
 	if (ptrace(PTRACE_SEIZE, self->tid, NULL, NULL) != 0)
 		return errno == ESRCH ? LODE_STEPS_ENDED : LODE_STEPS_REFUSED;
 	if (ptrace(PTRACE_INTERRUPT, self->tid, NULL, NULL) != 0)
 		return LODE_STEPS_ENDED;
-	stop = wait_for_stop(self, &tracing.signal);
+	stop = wait_for_stop(self, STOP_MS, &tracing.signal);
 	if (stop == LATE)
 		return LODE_STEPS_LATE;
 	bool is_stopped = stop == STOPPED &&
@@ -374,7 +383,7 @@ LodeStepsOutcome lode_probe_steps_run(
 		return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_NONE;
 	}
 	if (!leaves_trap_alone(self)) {
-		detach(self, 0);
+		let_go(self, stop, 0);
 		return LODE_STEPS_TRAP;
 	}
 	return step_in_stop(&tracing, log);

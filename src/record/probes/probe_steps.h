@@ -31,6 +31,8 @@ typedef struct {
 	pid_t child;       /* of lode's, whose end is left for lode to wait for */
 	unsigned n;        /* steps wanted */
 	uint64_t spent_ns; /* out: of the thread's processor time */
+	/* Private: sticky flags of MXCSR and x87 that were cleared, to be set again. */
+	uint8_t mxcsr, x87;
 } LodeProbeSteps;
 
 /* Adds a window to the log; SIGCHLD must be blocked, and may be taken. */

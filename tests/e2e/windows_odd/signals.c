@@ -344,7 +344,7 @@ static void fork_there(int signal)
 /* Children are made in a handler that comes at any time, and return from it, too. */
 static int forks_in_handler(void)
 {
-	struct itimerval timer = {{0, 1000}, {0, 1000}};
+	struct itimerval timer = {{0, 5000}, {0, 5000}};
 	uint64_t sum = 0;
 	odd_handle(SIGALRM, fork_there, SA_RESTART);
 	setitimer(ITIMER_REAL, &timer, NULL);
