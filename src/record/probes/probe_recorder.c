@@ -367,7 +367,8 @@ static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
 
 static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
 {
-	bool is_long = g_random_int_range(0, LONG_ONES) == 0;
+	/* A process that is attached to may have somebody who waits for it. */
+	bool is_long = self->child != 0 && g_random_int_range(0, LONG_ONES) == 0;
 	gint32 n = is_long ? LONG_STEPS : SHORT_STEPS;
 	LodeProbeSteps steps = {
 		.pid = process->pid,

@@ -12,11 +12,14 @@ void lode_observed_rounds_count(const LodeNaturalLoop *loop, const LodeWindows *
 	guint n = windows->edges->len;
 	uint32_t head = LODE_AT(loop->body, uint32_t, 0);
 	uint64_t rounds = 0, exits = 0;
+	unsigned n_sources = 0;
+	bool has_hits = false;
 
 	for (guint i = 0; i < loop->body->len; i++) {
 		uint32_t node = LODE_AT(loop->body, uint32_t, i);
 		if (loop->graph->nodes[node].is_call)
 			continue;
+		uint64_t before = rounds + exits;
 		for (guint e = LODE_PARTITION_POINT(n, k, edges[k].source < first + node);
 			e < n && edges[e].source == first + node; e++) {
 			uint32_t target = edges[e].target - first;
@@ -25,7 +28,15 @@ void lode_observed_rounds_count(const LodeNaturalLoop *loop, const LodeWindows *
 			else if (target == head)
 				rounds += edges[e].steps;
 		}
+		if (rounds + exits == before)
+			continue;
+		const LodeObservedInstruction *facts = lode_windows_find(windows, first + node);
+		n_sources++;
+		has_hits |= facts != NULL && facts->hits > 0;
 	}
+	/* Hits of one branch are not to be compared with those of another one. */
+	if (has_hits && n_sources > 1)
+		rounds = exits = 0;
 	*out_exits = (uint32_t)MIN(exits, UINT32_MAX);
 	*out_rounds = (uint32_t)MIN(rounds + exits, UINT32_MAX);
 }
