@@ -20,9 +20,7 @@ enum {
 	MOST_ROUNDS = 16,     /* of a repeated string instruction, each a step */
 	CONTENDED_ROUNDS = 3, /* around an atomic instruction or pause */
 	MAX_ATOMICS = 16,
-	INTERRUPTED = -4,              /* EINTR, as a system call returns it */
-	RESTART_UNLESS_HANDLED = -514, /* ERESTARTNOHAND, the kernel's own */
-	DENORMAL = 1 << 1,             /* sticky flags of MXCSR and of the x87 status word */
+	DENORMAL = 1 << 1, /* sticky flags of MXCSR and of the x87 status word */
 	UNDERFLOW = 1 << 4,
 	STICKY = 0x3f,
 	FLUSH_TO_ZERO = 1 << 15, /* of MXCSR */
@@ -103,15 +101,6 @@ static Stop wait_for_stop(const LodeProbeSteps *self, unsigned limit_ms, int *ou
 	return stop;
 }
 
-/* A system call that was ended by the interruption alone is begun again. */
-static void begin_call_again(const LodeProbeSteps *self, struct user_regs_struct *registers)
-{
-	if ((int64_t)registers->orig_rax < 0 || (int64_t)registers->rax != INTERRUPTED)
-		return;
-	registers->rax = (unsigned long long)(int64_t)RESTART_UNLESS_HANDLED;
-	ptrace(PTRACE_SETREGS, self->tid, NULL, registers);
-}
-
 /* The flags that were cleared meanwhile are set again. */
 static void restore_raised(const LodeProbeSteps *self)
 {
@@ -135,29 +124,72 @@ static bool is_step(const LodeProbeSteps *self)
 		       info.si_code == TRAP_HWBKPT);
 }
 
-/* A signal is passed on, but the trap of a step is nobody's: it would end the program. */
-static void let_go(const LodeProbeSteps *self, Stop stop, int signal)
+static void detach(const LodeProbeSteps *self, int signal)
+{
+	restore_raised(self);
+	ptrace(PTRACE_DETACH, self->tid, NULL, (void *)(intptr_t)signal);
+}
+
+/* A system call that the interruption ended is begun again. False: it moved a part of its bytes
+ * before, and goes on with the rest. */
+static bool complete_call(LodeProbeSteps *self)
 {
 	struct user_regs_struct registers;
 
-	if (stop == ENDED)
-		return;
-	if (stop == STOPPED && ptrace(PTRACE_GETREGS, self->tid, NULL, &registers) == 0)
-		begin_call_again(self, &registers);
-	restore_raised(self);
-	bool is_own = stop == SIGNAL && signal == SIGTRAP && is_step(self);
-	ptrace(PTRACE_DETACH, self->tid, NULL, (void *)(intptr_t)(is_own ? 0 : signal));
+	if (ptrace(PTRACE_GETREGS, self->tid, NULL, &registers) != 0)
+		return true;
+	if (lode_interrupted_call_repair(&registers))
+		ptrace(PTRACE_SETREGS, self->tid, NULL, &registers);
+	else if (lode_interrupted_call_part(&registers, self->pid, &self->parted) &&
+		 ptrace(PTRACE_SETREGS, self->tid, NULL, &registers) == 0)
+		self->is_parted = ptrace(PTRACE_SYSCALL, self->tid, NULL, NULL) == 0;
+	return !self->is_parted;
 }
 
-bool lode_probe_steps_let_go(const LodeProbeSteps *self)
+/* The thread has stopped in a call that moves the rest. False: that is not at its end. */
+static bool end_call(LodeProbeSteps *self, Stop stop, int signal)
+{
+	struct user_regs_struct registers;
+
+	if (stop == GROUP_STOP) {
+		ptrace(PTRACE_LISTEN, self->tid, NULL, NULL);
+		return false;
+	}
+	bool is_known = ptrace(PTRACE_GETREGS, self->tid, NULL, &registers) == 0;
+	/* At its beginning the kernel has not called yet. */
+	if (stop != SIGNAL || signal != SIGTRAP || !is_known || (int64_t)registers.rax == -ENOSYS) {
+		int passed_on = stop == SIGNAL && signal != SIGTRAP ? signal : 0;
+		ptrace(PTRACE_SYSCALL, self->tid, NULL, (void *)(intptr_t)passed_on);
+		return false;
+	}
+	lode_parted_call_join(&self->parted, &registers);
+	ptrace(PTRACE_SETREGS, self->tid, NULL, &registers);
+	self->is_parted = false;
+	detach(self, 0);
+	return true;
+}
+
+/* A signal is passed on, but the trap of a step is nobody's: it would end the program. False: the
+ * thread has a call to complete before. */
+static bool let_go(LodeProbeSteps *self, Stop stop, int signal)
+{
+	if (stop == ENDED)
+		return true;
+	if (self->is_parted)
+		return end_call(self, stop, signal);
+	if (stop == STOPPED && !complete_call(self))
+		return false;
+	bool is_own = stop == SIGNAL && signal == SIGTRAP && is_step(self);
+	detach(self, is_own ? 0 : signal);
+	return true;
+}
+
+bool lode_probe_steps_let_go(LodeProbeSteps *self)
 {
 	int signal;
 	Stop stop = take_stop(self, &signal);
 
-	if (stop == LATE)
-		return false;
-	let_go(self, stop, signal);
-	return true;
+	return stop != LATE && let_go(self, stop, signal);
 }
 
 /* --- what may be stepped --- */
@@ -366,6 +398,7 @@ LodeStepsOutcome lode_probe_steps_run(
 
 	self->spent_ns = 0;
 	self->mxcsr = self->x87 = 0;
+	self->is_parted = false;
 	if (ptrace(PTRACE_SEIZE, self->tid, NULL, NULL) != 0)
 		return errno == ESRCH ? LODE_STEPS_ENDED : LODE_STEPS_REFUSED;
 	if (ptrace(PTRACE_INTERRUPT, self->tid, NULL, NULL) != 0)
@@ -375,12 +408,14 @@ LodeStepsOutcome lode_probe_steps_run(
 		return LODE_STEPS_LATE;
 	bool is_stopped = stop == STOPPED &&
 	                  ptrace(PTRACE_GETREGS, self->tid, NULL, &tracing.registers) == 0;
-	bool is_in_call = (int64_t)tracing.registers.orig_rax >= 0;
+	bool is_in_call = lode_is_in_call(&tracing.registers);
 	/* 64-bit code only: the segment of others is different. */
 	bool is_native = tracing.registers.cs == 0x33;
 	if (!is_stopped || is_in_call || !is_native) {
-		let_go(self, stop, tracing.signal);
-		return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_NONE;
+		bool is_gone = let_go(self, stop, tracing.signal);
+		return stop == ENDED ? LODE_STEPS_ENDED
+		       : is_gone     ? LODE_STEPS_NONE
+		                     : LODE_STEPS_LATE;
 	}
 	if (!leaves_trap_alone(self)) {
 		let_go(self, stop, 0);

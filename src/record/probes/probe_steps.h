@@ -16,13 +16,15 @@
 
 #include "record/probes/probe_log.h"
 #include "record/probes/probe_places.h"
+#include "record/ptrace/interrupted_call.h"
 
 typedef enum {
 	LODE_STEPS_TAKEN,   /* at least one */
 	LODE_STEPS_NONE,    /* the thread was in a system call, or another signal came */
 	LODE_STEPS_TRAP,    /* it blocks, ignores or handles SIGTRAP */
 	LODE_STEPS_REFUSED, /* by the kernel: Yama, a debugger, other rights */
-	LODE_STEPS_LATE,    /* it did not stop in time: lode_probe_steps_let_go() is due */
+	LODE_STEPS_LATE,    /* it did not stop in time, or moves the rest of a call's bytes:
+	                       lode_probe_steps_let_go() is due */
 	LODE_STEPS_ENDED,   /* the thread has ended */
 } LodeStepsOutcome;
 
@@ -33,11 +35,14 @@ typedef struct {
 	uint64_t spent_ns; /* out: of the thread's processor time */
 	/* Private: sticky flags of MXCSR and x87 that were cleared, to be set again. */
 	uint8_t mxcsr, x87;
+	/* Private: a call of which the interruption left a part to be done. */
+	LodePartedCall parted;
+	bool is_parted;
 } LodeProbeSteps;
 
 /* Adds a window to the log; SIGCHLD must be blocked, and may be taken. */
 LodeStepsOutcome lode_probe_steps_run(
 	LodeProbeSteps *self, LodeProbePlaces *places, LodeProbeLog *log);
 
-/* Lets a thread go that did not stop in time. False: it has not stopped yet. */
-bool lode_probe_steps_let_go(const LodeProbeSteps *self);
+/* Lets a thread go that did not stop in time, or has a call to complete. False: not yet. */
+bool lode_probe_steps_let_go(LodeProbeSteps *self);

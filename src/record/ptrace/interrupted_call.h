@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/ptrace/: what a system call returns that PTRACE_INTERRUPT has ended, and what
+ * Private to record/: what a system call returns that PTRACE_INTERRUPT has ended, and what
  * makes it look as if nobody had looked (signal(7), "Interruption of system calls"):
  *
  *   EINTR, nothing done      ─▶ the call begins again, unless a handler runs

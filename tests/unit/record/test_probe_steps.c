@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,30 @@ static void wait_for_events(void)
 	_exit(7);
 }
 
+/* Writes more at once than the pipe holds, which the reader empties in small parts. */
+static void write_to_pipe(void)
+{
+	static char bytes[1 << 18];
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		_exit(1);
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[1]);
+		while (read(ends[0], bytes, 1000) > 0)
+			;
+		_exit(0);
+	}
+	close(ends[0]);
+	shared->is_ready = 1;
+	while (!shared->is_over) {
+		shared->n++;
+		shared->interrupted += write(ends[1], bytes, sizeof(bytes)) != sizeof(bytes);
+	}
+	_exit(7);
+}
+
 static void compute_denormals(void)
 {
 	volatile double small = 1e-310, sum = 0;
@@ -108,6 +133,8 @@ static void set_up(Fixture *self, const void *data)
 	sigprocmask(SIG_BLOCK, &child, &self->mask);
 	self->pid = fork();
 	if (self->pid == 0) {
+		/* Nor does it outlive a test that fails. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sigprocmask(SIG_SETMASK, &self->mask, NULL);
 		run();
 	}
@@ -225,7 +252,7 @@ static void test_trap(Fixture *self, const void *data)
 	g_assert_cmpuint(lode_window_log_header(log)->n_steps, ==, 0);
 }
 
-/* A thread that waits is interrupted again and again, and does not see it. */
+/* A thread that waits, or writes, is interrupted again and again, and does not see it. */
 static void test_waiting(Fixture *self, const void *data)
 {
 	(void)data;
@@ -275,6 +302,7 @@ int main(int argc, char **argv)
 		{"/record/probe_steps/ignored", ignore_trap, test_trap},
 		{"/record/probe_steps/handled", handle_trap, test_trap},
 		{"/record/probe_steps/waiting", wait_for_events, test_waiting},
+		{"/record/probe_steps/writing", write_to_pipe, test_waiting},
 	};
 
 	g_test_init(&argc, &argv, NULL);
