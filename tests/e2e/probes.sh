@@ -53,7 +53,7 @@ static void print(const char *path, const char *what)
 	char line[4096];
 	FILE *file = fopen(path, "r");
 	while (file && fgets(line, sizeof line, file))
-		if (!strncmp(line, "Sig", 3) || strcmp(what, "status"))
+		if ((!strncmp(line, "Sig", 3) && line[3] != 'Q') || strcmp(what, "status"))
 			printf("%s", strcmp(what, "maps") ? line : strchr(line, '/') ? strchr(line, '/') : "");
 	if (file)
 		fclose(file);

@@ -28,11 +28,10 @@ enum {
 	OPEN_NS = 100 * 1000,
 	MOST_PROCESSES = 256,
 	CALIBRATION_HITS = 64,
-	/* Steps of a burst: most are short, so that they reach many places; the others see loops
-	 * end. */
-	SHORT_STEPS = 64,
-	LONG_STEPS = 256,
-	LONG_ONES = 4, /* one of so many */
+	/* Steps of a burst, and up to twice as many. */
+	SHORT_STEPS = 24,
+	SOME_STEPS = 64,
+	MANY_STEPS = 256,
 	END_MS = 2000, /* for threads that are late to stop: a step of one that is not waited for
 	                  would end it */
 	USUAL_HIT_NS = 10 * 1000,
@@ -41,7 +40,7 @@ enum {
 
 /* A short program may lose more than the share: so much of what it took so far, up to so much. */
 static const double SHORT_SHARE = 0.05;
-enum { SHORT_NS = 30 * 1000 * 1000 };
+enum { SHORT_NS = 40 * 1000 * 1000 };
 
 /* Of what is spent, where there are both. */
 static const double STEPS_SHARE = 0.4;
@@ -367,27 +366,24 @@ static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
 
 static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
 {
-	/* A process that is attached to may have somebody who waits for it. */
-	bool is_long = self->child != 0 && g_random_int_range(0, LONG_ONES) == 0;
-	gint32 n = is_long ? LONG_STEPS : SHORT_STEPS;
+	/* Of 16, ten reach many places, five see some outcomes in turn, one sees loops end; but a
+	 * process that is attached to may have somebody who waits for it. */
+	gint32 kind = g_random_int_range(0, self->child != 0 ? 16 : 15);
+	gint32 n = kind < 10 ? SHORT_STEPS : kind < 15 ? SOME_STEPS : MANY_STEPS;
 	LodeProbeSteps steps = {
 		.pid = process->pid,
 		.tid = tid,
 		.child = self->child,
 		.n = (unsigned)g_random_int_range(n, 2 * n),
 	};
-	uint64_t begin_ns = now_ns();
 	LodeStepsOutcome outcome = lode_probe_steps_run(&steps, process->places, log_of(process));
-	uint64_t clock_ns = now_ns() - begin_ns;
-	/* A program that waits for lode loses time by the clock; but not what others take. */
-	uint64_t cost_ns = CLAMP(clock_ns, steps.spent_ns, 2 * steps.spent_ns);
 
 	if (outcome == LODE_STEPS_LATE)
 		g_array_append_val(self->late, steps);
 	process->has_no_steps |= outcome == LODE_STEPS_TRAP || outcome == LODE_STEPS_REFUSED;
 	lode_probe_log_charge(process->log, 0, steps.spent_ns);
-	self->spent_ns += cost_ns;
-	self->steps_ns += cost_ns;
+	self->spent_ns += steps.spent_ns;
+	self->steps_ns += steps.spent_ns;
 }
 
 static void hold_session(LodeProbeRecorder *self, Process *process)
