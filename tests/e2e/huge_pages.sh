@@ -12,13 +12,15 @@ source=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 begin "$1"
 needs_sampling
-needs gcc python3
+needs gcc python3 sqlite3
 
-# spread PROFILE: the share of the time in instructions with the fact, in percent
+# spread PROFILE: the share of the look-ups' time in instructions with the fact, in percent; filling the
+# memory takes as long as the kernel needs for its pages
 spread() { "$lode" info "$1" --format json | python3 -c '
 import json, sys
 facts = {row["name"]: row["share"] for row in json.load(sys.stdin)["facts"]}
-print(round(100 * facts.get("spread:tlb", 0)))'; }
+print(round(100 * facts.get("spread:tlb", 0) / float(sys.argv[1])))' \
+	"$(sqlite3 "$1" "SELECT max(sum(share), 0.01) FROM hot_function WHERE name = 'gather'")"; }
 
 gcc -O2 -g -o program "$source"
 for size in small huge; do

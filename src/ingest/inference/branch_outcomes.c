@@ -11,9 +11,9 @@ static const uint64_t max_work = UINT64_C(1) << 24;
 /* The inferred ratio weighs as much as so many outcomes. */
 static const double prior_outcomes = 1;
 
-/* A way that was not taken in so many outcomes or more is expected to have been taken half a time,
+/* A way that was not taken in so many outcomes or more is expected to have been taken once,
  * where the inferred ratio says more: a loop whose end was not seen has a bound. */
-static const double many_outcomes = 30, unseen_outcomes = 0.5;
+static const double many_outcomes = 30, unseen_outcomes = 1;
 
 /* From one block to another; loops from a block to itself are left out, as a block's rest says how
  * often it is left. */

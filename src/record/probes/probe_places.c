@@ -110,8 +110,8 @@ static bool read_word(void *data, uint64_t address, uint64_t *out_word)
 	return read_memory(data, address, out_word, sizeof(*out_word)) == sizeof(*out_word);
 }
 
-/* The bytes at an address, as many as lie on its page and the next one; NULL with errno. */
-static const uint8_t *code_at(LodeProbePlaces *self, uint64_t address, size_t *out_size)
+/* As many as lie on its page and the next one. */
+const uint8_t *lode_probe_places_code(LodeProbePlaces *self, uint64_t address, size_t *out_size)
 {
 	uint64_t page = address & ~(uint64_t)(PAGE - 1);
 
@@ -132,7 +132,8 @@ static const uint8_t *code_at(LodeProbePlaces *self, uint64_t address, size_t *o
 bool lode_probe_places_decode(LodeProbePlaces *self, uint64_t address, LodeDecodedInstruction *out)
 {
 	size_t size;
-	const uint8_t *code = address < KERNEL_HALF ? code_at(self, address, &size) : NULL;
+	const uint8_t *code = address < KERNEL_HALF ? lode_probe_places_code(self, address, &size)
+	                                            : NULL;
 
 	return code != NULL &&
 	       lode_instruction_decoder_decode(&self->decoder, code, size, address, out);
@@ -358,7 +359,8 @@ bool lode_probe_places_refresh(LodeProbePlaces *self)
 	self->page_bytes = 0;
 	errno = 0;
 	return self->n_samples == 0 ||
-	       code_at(self, LODE_AT(self->ips, Ip, self->recent[0].ip).address, &size) != NULL ||
+	       lode_probe_places_code(
+		       self, LODE_AT(self->ips, Ip, self->recent[0].ip).address, &size) != NULL ||
 	       (errno != EPERM && errno != EACCES && errno != ENOSYS);
 }
 
@@ -404,7 +406,7 @@ bool lode_probe_places_take_hit(
 	const LodeBranchState state = {hit->registers, hit->flags, read_word, self};
 	Place *place = find_place(self, hit->address);
 	size_t size;
-	const uint8_t *code = code_at(self, hit->address, &size);
+	const uint8_t *code = lode_probe_places_code(self, hit->address, &size);
 
 	if (place != NULL)
 		place->n_hits++;

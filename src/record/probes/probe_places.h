@@ -51,6 +51,9 @@ bool lode_probe_places_take_hit(
 bool lode_probe_places_decode(
 	LodeProbePlaces *self, uint64_t address, LodeDecodedInstruction *out_instruction);
 
+/* The bytes of code at an address, likewise, as many as are read together; NULL: none can be. */
+const uint8_t *lode_probe_places_code(LodeProbePlaces *self, uint64_t address, size_t *out_size);
+
 /* Reads code anew from now on: it may have changed. False with errno: the kernel refuses. */
 bool lode_probe_places_refresh(LodeProbePlaces *self);
 

@@ -233,6 +233,21 @@ static bool is_unsafe(const char *name)
 	return false;
 }
 
+/* Whether it loads the stack segment (mov, lss), after which one more instruction is executed
+ * before the trap. */
+static bool loads_stack_segment(Tracing *self)
+{
+	enum { MOV_SEGMENT = 0x8e, TWO_BYTES = 0x0f, LSS = 0xb2, SS = 2 };
+	size_t size = 0, i = 0;
+	const uint8_t *code = lode_probe_places_code(self->places, self->registers.rip, &size);
+
+	while (code != NULL && i < size && (code[i] == 0x66 || (code[i] & 0xf0) == 0x40))
+		i++;
+	return code != NULL && i + 1 < size &&
+	       ((code[i] == MOV_SEGMENT && (code[i + 1] >> 3 & 7) == SS) ||
+		       (code[i] == TWO_BYTES && code[i + 1] == LSS));
+}
+
 /* Why an instruction is not to be stepped over; LENGTH: it may be. */
 static LodeWindowEnd obstacle_at(Tracing *self, const LodeDecodedInstruction *decoded)
 {
@@ -246,7 +261,7 @@ static LodeWindowEnd obstacle_at(Tracing *self, const LodeDecodedInstruction *de
 	if (lode_instruction_string_width(decoded) > 0 && self->registers.rcx > MOST_ROUNDS)
 		return LODE_WINDOW_END_REPEAT;
 	const char *name = lode_instruction_mnemonic(decoded, text, sizeof(text));
-	if (is_unsafe(name))
+	if (is_unsafe(name) || loads_stack_segment(self))
 		return LODE_WINDOW_END_UNSAFE;
 	if ((decoded->kinds & 1u << LODE_KIND_ATOMIC) == 0 && strcmp(name, "pause") != 0)
 		return LODE_WINDOW_END_LENGTH;

@@ -107,7 +107,7 @@ static void check_conserved(const Case *self, double unit)
 /* As docs/inference.md says, step by step. */
 static double naive_share(double inferred, double n, double all)
 {
-	double share = (inferred + n) / (1 + all), bound = 0.5 / (all + 1);
+	double share = (inferred + n) / (1 + all), bound = 1 / (all + 1);
 
 	if (n == 0 && all >= 30 && share < bound && share < inferred)
 		share = bound < inferred ? bound : inferred;
@@ -326,7 +326,7 @@ static void test_long_loop(void)
 	g_assert_cmpfloat(one.out_blocks[1] / one.out_blocks[0], <, 1.5e6);
 }
 
-/* A loop whose exit was inferred and never seen has half as many rounds as were seen, or more; a
+/* A loop whose exit was inferred and never seen has nearly as many rounds as were seen, or more; a
  * loop without an exit a third. */
 static void test_unseen_exit(void)
 {
@@ -343,7 +343,7 @@ static void test_unseen_exit(void)
 	one.edge_steps[back] = 1200;
 	g_assert_true(apply(&one, unit));
 	check_conserved(&one, unit);
-	g_assert_cmpfloat(one.out_blocks[1] / one.out_blocks[0], >, 1200);
+	g_assert_cmpfloat(one.out_blocks[1] / one.out_blocks[0], >, 1000);
 	g_assert_cmpfloat(one.out_blocks[1] / one.out_blocks[0], <, 3600);
 
 	case_init(&one, 2);
