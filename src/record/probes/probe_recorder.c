@@ -104,7 +104,7 @@ static void free_process(void *data)
 /* --- what a hit costs --- */
 
 /* A function of its own, as its first instruction is where the breakpoint lies. */
-__attribute__((noinline, noclone)) static void be_hit(void)
+__attribute__((noinline)) static void be_hit(void)
 {
 	__asm__ volatile("");
 }

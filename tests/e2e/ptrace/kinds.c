@@ -35,7 +35,7 @@ static double cpu_seconds(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-__attribute__((noipa)) static void heavy(unsigned n)
+__attribute__((noinline)) static void heavy(unsigned n)
 {
 	uint64_t x = sink | 1;
 
@@ -44,7 +44,7 @@ __attribute__((noipa)) static void heavy(unsigned n)
 	sink = x;
 }
 
-__attribute__((noipa)) static void light(unsigned n)
+__attribute__((noinline)) static void light(unsigned n)
 {
 	uint64_t x = sink | 1;
 

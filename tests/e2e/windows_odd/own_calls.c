@@ -42,6 +42,7 @@ static void work(void)
 
 	for (long i = 0; i < 600000 * percent; i++)
 		sum += (uint64_t)i;
+	(void)sum;
 }
 
 static int seccomp_filter(void)

@@ -63,9 +63,11 @@ static void test_left(void)
 		if (i == 0) {
 			g_autoptr(LodePrivateFolder) next = lode_private_folder_new(&error);
 			g_assert_no_error(error);
+			g_assert_nonnull(next);
 		} else {
 			g_autoptr(LodeNewFile) next = lode_new_file_open(target, &error);
 			g_assert_no_error(error);
+			g_assert_nonnull(next);
 		}
 		g_assert_false(g_file_test(left, G_FILE_TEST_EXISTS));
 	}
