@@ -25,6 +25,6 @@ typedef struct {
 	uint64_t source, target;
 } LodeBranchAhead;
 
-/* Of the question, pc, bias, registers and stack count. Gives how many were found. */
+/* Uses the question's pc, bias, registers and stack. Returns how many were found. */
 unsigned lode_branches_ahead(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeBranchAhead out_branches[LODE_BRANCHES_AHEAD]);

@@ -46,7 +46,7 @@ static bool is_taken(const LodeFullInstruction *full, const LodeBranchState *sta
 	}
 }
 
-/* What lies on the stack has changed by the time that it is read. */
+/* Not from the stack: it has changed by the time that it is read. */
 static bool read_target(const ZydisDecodedOperandMem *memory, const LodeFullInstruction *full,
 	const LodeBranchState *state, uint64_t *out_target)
 {

@@ -232,7 +232,7 @@ static void visit_operands(LodeWindowAccesses *self, Row *row, const LodeVisited
 		bool is_first = i == 0 && access->reason == LODE_REASON_NONE;
 		if (is_first)
 			add_facts(self, row, facts, operand, is_conflict);
-		/* What else is accessed is not seen, nor how often this is. */
+		/* Hits show neither other accesses nor how frequent this one is. */
 		if (step->is_hit) {
 			facts->probed_accesses += is_first;
 			continue;

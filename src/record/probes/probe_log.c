@@ -9,7 +9,7 @@ enum { MAX_BYTES = 64 << 20 };
 struct LodeProbeLog {
 	GByteArray *bytes;
 	LodeWindowLogHeader header;
-	/* Of the window at hand. */
+	/* The open window: */
 	LodeWindowHead head;
 	guint start;
 	uint64_t address, registers[LODE_WINDOW_REGISTERS];

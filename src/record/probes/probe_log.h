@@ -18,7 +18,7 @@ LodeProbeLog *lode_probe_log_new(pid_t pid);
 void lode_probe_log_free(LodeProbeLog *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProbeLog, lode_probe_log_free)
 
-/* What is known just before an instruction. */
+/* The state just before an instruction. */
 typedef struct {
 	uint64_t address;
 	uint64_t registers[LODE_WINDOW_REGISTERS];

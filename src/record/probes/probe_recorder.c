@@ -24,7 +24,7 @@ enum {
 	IDLE_GAP_US = 20 * 1000, /* where there is nothing to ask */
 	MOST_GAP_US = 1000 * 1000,
 	SWITCHES_PER_SECOND = 500, /* of a thread, beyond which it gets no events */
-	/* What opening, setting and closing the events of a session take of the program's time. */
+	/* The program's time that opening, arming and closing a session's events take. */
 	OPEN_NS = 100 * 1000,
 	MOST_PROCESSES = 256,
 	CALIBRATION_HITS = 64,
