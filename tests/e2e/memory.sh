@@ -44,7 +44,7 @@ share() {
 
 # is_mostly PROFILE FUNCTION ATTRIBUTE VALUE [PERCENT]
 is_mostly() {
-	local found least=${5:-90}
+	local found least=${5:-80}
 	found=$(share "$1" "$4" --by "$3" \
 		--where "function == \"$2\" && (has(address) || reason != \"not-memory\")")
 	[ "$found" != nothing ] || { echo "no sample of $2" && return; }
@@ -53,8 +53,8 @@ is_mostly() {
 
 # knows_data PROFILE [OWN]: every walk's data by what it is, and what is said of thread-local data.
 knows_data() {
-	is_mostly "$1" walk_structs object "struct particle.speed" 80
-	is_mostly "$1" walk_structs member speed 80
+	is_mostly "$1" walk_structs object "struct particle.speed"
+	is_mostly "$1" walk_structs member speed
 	is_mostly "$1" walk_initialised object "int initialised[]"
 	is_mostly "$1" walk_initialised mapping "$work/known"
 	is_mostly "$1" walk_zeroed object "int zeroed[]"
@@ -62,12 +62,12 @@ knows_data() {
 	is_mostly "$1" walk_zeroed mapping "$work/known [bss]" 40
 	is_mostly "$1" walk_stack object "int local[]"
 	is_mostly "$1" walk_stack mapping "[stack]"
-	is_mostly "$1" walk_hidden object "struct particle.kind" 80
+	is_mostly "$1" walk_hidden object "struct particle.kind"
 	# by its beginning, which is in a register still
-	is_mostly "$1" walk_scattered variable scattered 80
+	is_mostly "$1" walk_scattered variable scattered
 	# relative to the thread's base, which the log of allocations knows, or through a pointer
-	is_mostly "$1" walk_own object "int own[]" 80
-	is_mostly "$1" walk_own 'has(address) ? mapping : reason' "${2:-[anon]}" 80
+	is_mostly "$1" walk_own object "int own[]"
+	is_mostly "$1" walk_own 'has(address) ? mapping : reason' "${2:-[anon]}"
 	is_mostly "$1" walk_mapped mapping "[anon]"
 	is_mostly "$1" walk_list type "struct node"
 	is_mostly "$1" walk_block type "unsigned char"
@@ -117,9 +117,9 @@ known() {
 	record x.lode --allocations -- "${how[@]}"
 	# in the frame of the caller, which the recorded stack leads to
 	check "$name" "$fault" "$(status_is 0)" "$(knows_data x.lode "$own")" \
-		"$(is_mostly x.lode walk_lent object "int buffer[]" 80)" \
-		"$(is_mostly x.lode walk_made object "struct particle.kind" 80)" \
-		"$(is_mostly x.lode walk_beside 'type =~ "^long" ? "long" : type' long 80)" \
+		"$(is_mostly x.lode walk_lent object "int buffer[]")" \
+		"$(is_mostly x.lode walk_made object "struct particle.kind")" \
+		"$(is_mostly x.lode walk_beside 'type =~ "^long" ? "long" : type' long)" \
 		"$(knows_sites x.lode)" "$(threads_keep_apart x.lode)" "$(addresses_are_found x.lode)"
 }
 

@@ -64,7 +64,8 @@ check "PTRACE_TRACEME is refused" "$(status_is 0)" "$(holds grep -qx 'traceme: r
 share_is_right() {
 	python3 -c '
 import json, sys
-weights = {f["name"]: f["weight"] for f in json.load(sys.stdin)["functions"]}
+# a compiler may give what it makes for one argument a suffix
+weights = {f["name"].split(".")[0]: f["weight"] for f in json.load(sys.stdin)["functions"]}
 share = weights.get("heavy", 0) / (weights.get("heavy", 0) + weights.get("light", 0) or 1)
 0.5 < share < 0.88 or print(f"heavy has {100 * share:.1f} %, not 70 %")' <functions.json
 }

@@ -21,6 +21,7 @@ import tempfile
 
 LODE, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 MILLISECONDS = 3000
+LEAST_SHARED, LEAST_ACCESSES, LEAST_DIFFERENT = 50, 1000, 100
 BUILDS = [("gcc", "-O2"), ("clang", "-O0")]
 if "LODE_LONG_TESTS" in os.environ:
     BUILDS += [("gcc", "-O0"), ("clang", "-O2")]
@@ -122,7 +123,7 @@ def shares(profile, base):
     rows = {row["object"]: row for row in rows if row["object"] in ("int heads[]", "int tails[]")}
     weights = {name: float(row["weight"]) for name, row in rows.items()}
     n = sum(int(row["samples"]) for row in rows.values()) if loads == 1 else sum(weights.values())
-    if len(rows) != 2 or n < 50:
+    if len(rows) != 2 or n < LEAST_SHARED:
         return [f"only {n} accesses to heads and tails: {weights}"]
     error = abs(weights["int heads[]"] / sum(weights.values()) - 0.7)
     # Those of one window are not independent: twice the variance.
@@ -136,18 +137,49 @@ def whole(profile, base):
     weight = sum(float(row["weight"]) for row in rows)
     unknown = sum(float(row["weight"]) for row in rows if row["mapping"] in ("", "[unknown]"))
     faults = []
-    if abs(weight - total) > 1e-6 * total or total < 1000:
+    if abs(weight - total) > 1e-6 * total or total < LEAST_ACCESSES:
         faults.append(f"weights {weight}, event {total}")
     if unknown > 0.01 * total:
         faults.append(f"{unknown} of {total} in unknown memory")
     return faults
 
 
+def record_until(is_enough, verb, profile, share, milliseconds):
+    """How many windows the budget allows depends on what a step costs, which a load multiplies."""
+    for factor in (1, 2, 4, 8):
+        recorded = profile if verb == ["memory", "record"] else "recording"
+        run(LODE, *verb, "--windows", share, "-o", recorded, "--", "./walks", str(factor * milliseconds))
+        if recorded != profile:
+            run(LODE, "import", recorded, "-o", profile)
+        with contextlib.closing(sqlite3.connect(profile)) as base:
+            if is_enough(base):
+                return
+
+
+def n_accesses(base):
+    found = base.execute("SELECT total FROM event WHERE name = 'window-accesses'").fetchone()
+    return found[0] if found else 0
+
+
+def n_shared(base):
+    return base.execute(
+        "SELECT count(*) FROM memory_sample s JOIN data_object o ON o.id = s.object JOIN function f ON "
+        "f.id = s.access_function WHERE f.name = 'walk_mixed' AND rule = 'window' AND access = 'load' "
+        "AND o.variable IN ('heads', 'tails')").fetchone()[0]
+
+
+def accesses_of_walks(base, rule):
+    same = ("walk_lines", "walk_pages", "walk_set", "walk_split", "walk_list", "walk_halves")
+    return set(base.execute(
+        "SELECT DISTINCT f.name, access_pc, s.address, s.size, access FROM memory_sample s JOIN function f "
+        f"ON f.id = s.access_function WHERE rule = ? AND s.address < 1 << 28 AND f.name IN {same}", (rule,)))
+
+
 def check_build(compiler, level):
     name = f"{compiler} {level}"
     run(compiler, "-g", level, "-o", "walks", SOURCE)
-    run(LODE, "record", "--windows", "50%", "-o", "recording", "--", "./walks", str(MILLISECONDS))
-    run(LODE, "import", "recording", "-o", "walks.lode")
+    record_until(lambda base: n_accesses(base) >= LEAST_ACCESSES and n_shared(base) >= LEAST_SHARED,
+                 ["record"], "walks.lode", "50%", MILLISECONDS)
     with contextlib.closing(sqlite3.connect("walks.lode")) as base:
         for what, facts in facts_of(base):
             check(f"{name}: {what}", facts.faults)
@@ -170,29 +202,25 @@ def check_build(compiler, level):
 
 def check_traced():
     """Each access to a global in a walk that repeats itself is one that an address trace has, too."""
-    same = ("walk_lines", "walk_pages", "walk_set", "walk_split", "walk_list", "walk_halves")
     run("gcc", "-g", "-O2", "-no-pie", "-o", "walks", SOURCE)
-    run(LODE, "record", "--windows", "50%", "-o", "recording", "--", "./walks", "1000")
-    run(LODE, "import", "recording", "-o", "walks.lode")
+    record_until(lambda base: len(accesses_of_walks(base, "window")) >= LEAST_DIFFERENT,
+                 ["record"], "walks.lode", "50%", 1000)
     run(LODE, "trace", "record", "-o", "walks.rps", "--", "./walks", "0")
     run(LODE, "import", "walks.rps", "-o", "traced.lode")
     accesses = {}
     for profile, rule in (("walks.lode", "window"), ("traced.lode", "traced")):
         with contextlib.closing(sqlite3.connect(profile)) as base:
-            accesses[rule] = set(base.execute(
-                "SELECT DISTINCT f.name, access_pc, s.address, s.size, access FROM memory_sample s JOIN function f "
-                f"ON f.id = s.access_function WHERE rule = ? AND s.address < 1 << 28 AND f.name IN {same}",
-                (rule,)))
+            accesses[rule] = accesses_of_walks(base, rule)
     wrong = accesses["window"] - accesses["traced"]
     faults = [f"not in the trace: {access}" for access in sorted(wrong)[:5]]
-    if len(accesses["window"]) < 100:
+    if len(accesses["window"]) < LEAST_DIFFERENT:
         faults.append(f"only {len(accesses['window'])} different accesses")
     check("as an address trace has them", faults)
 
 
 def check_apart():
     """Beside samples of time they are not in any view but that of their own event."""
-    run(LODE, "memory", "record", "--windows", "10%", "-o", "both.lode", "--", "./walks", "600")
+    record_until(n_accesses, ["memory", "record"], "both.lode", "10%", 600)
     rows = rows_of("both.lode", "--by", "rule")
     by_event = {row["event"]: row for row in rows_of("both.lode", "--by", "event")}
     faults = []
