@@ -20,6 +20,7 @@ enum {
 	MOST_ROUNDS = 16,     /* of a repeated string instruction, each a step */
 	CONTENDED_ROUNDS = 3, /* around an atomic instruction or pause */
 	MAX_ATOMICS = 16,
+	MOST_PENDING = 32, /* signals that are looked at; a trap of a step is among the first */
 	DENORMAL = 1 << 1, /* sticky flags of MXCSR and of the x87 status word */
 	UNDERFLOW = 1 << 4,
 	STICKY = 0x3f,
@@ -124,6 +125,20 @@ static bool is_step(const LodeProbeSteps *self)
 		       info.si_code == TRAP_HWBKPT);
 }
 
+/* Whether the trap of a step waits behind a stop that came before it: detached from now, the thread
+ * would get it, and end. */
+static bool has_step_pending(const LodeProbeSteps *self)
+{
+	struct __ptrace_peeksiginfo_args which = {.nr = MOST_PENDING};
+	siginfo_t infos[MOST_PENDING];
+	long n = ptrace(PTRACE_PEEKSIGINFO, self->tid, &which, infos);
+
+	for (long i = 0; i < n; i++)
+		if (infos[i].si_signo == SIGTRAP && infos[i].si_code == TRAP_TRACE)
+			return true;
+	return false;
+}
+
 static void detach(const LodeProbeSteps *self, int signal)
 {
 	restore_raised(self);
@@ -170,7 +185,7 @@ static bool end_call(LodeProbeSteps *self, Stop stop, int signal)
 }
 
 /* A signal is passed on, but the trap of a step is nobody's: it would end the program. False: the
- * thread has a call to complete before. */
+ * thread goes on to that trap, or has a call to complete before. */
 static bool let_go(LodeProbeSteps *self, Stop stop, int signal)
 {
 	if (stop == ENDED)
@@ -180,6 +195,10 @@ static bool let_go(LodeProbeSteps *self, Stop stop, int signal)
 	if (stop == STOPPED && !complete_call(self))
 		return false;
 	bool is_own = stop == SIGNAL && signal == SIGTRAP && is_step(self);
+	if (!is_own && has_step_pending(self)) {
+		ptrace(PTRACE_CONT, self->tid, NULL, (void *)(intptr_t)signal);
+		return false;
+	}
 	detach(self, is_own ? 0 : signal);
 	return true;
 }
@@ -397,11 +416,9 @@ static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 	uint64_t after_ns = ran_ns(steps);
 	steps->spent_ns = after_ns > before_ns ? after_ns - before_ns : 0;
-	if (stop == LATE) {
-		ptrace(PTRACE_INTERRUPT, steps->tid, NULL, NULL);
+	/* Its step ends when it has a processor. An interruption would come before the trap. */
+	if (stop == LATE || !let_go(steps, stop, self->signal))
 		return LODE_STEPS_LATE;
-	}
-	let_go(steps, stop, self->signal);
 	return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_TAKEN;
 }
 

@@ -5,6 +5,7 @@
 #include "sources/windows/window_log.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WANTED = 90, TRIES = 200 };
+enum { WANTED = 90, TRIES = 200, LATE_TRIES = 50 };
 
 /* What a child says of itself. */
 typedef struct {
@@ -37,6 +38,28 @@ static void count(void)
 	while (!shared->is_over)
 		shared->n++;
 	_exit(7);
+}
+
+/* Likewise, but it seldom has a processor: what it is asked for comes late. */
+static void count_seldom(void)
+{
+	const struct sched_param none = {0};
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			while (getppid() != 1)
+				;
+			_exit(0);
+		}
+	sched_setscheduler(0, SCHED_BATCH, &none);
+	if (nice(5) == -1)
+		_exit(1);
+	count();
 }
 
 static void block_trap(void)
@@ -148,9 +171,12 @@ static void set_up(Fixture *self, const void *data)
 static void tear_down(Fixture *self, const void *data)
 {
 	uint64_t n = shared->n;
+	siginfo_t end = {0};
 	int status;
 
-	while (data != compute_denormals && shared->n == n)
+	while (data != compute_denormals && shared->n == n &&
+		waitid(P_PID, (id_t)self->pid, &end, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+		end.si_pid == 0)
 		g_usleep(1000);
 	shared->is_over = 1;
 	g_assert_cmpint(waitpid(self->pid, &status, 0), ==, self->pid);
@@ -243,6 +269,15 @@ static void test_denormals(Fixture *self, const void *data)
 	g_assert_cmpuint(n_raised, ==, n_multiplied);
 }
 
+/* A step that is late is not forgotten: the trap of one that nobody waits for would end the child,
+ * which tear_down() sees. */
+static void test_late(Fixture *self, const void *data)
+{
+	(void)data;
+	for (unsigned i = 0; i < LATE_TRIES; i++)
+		g_assert_cmpint(run_once(self), !=, LODE_STEPS_ENDED);
+}
+
 /* The signal is the program's: not one step. */
 static void test_trap(Fixture *self, const void *data)
 {
@@ -298,6 +333,7 @@ int main(int argc, char **argv)
 	} all[] = {
 		{"/record/probe_steps/path", count, test_path},
 		{"/record/probe_steps/denormals", compute_denormals, test_denormals},
+		{"/record/probe_steps/late", count_seldom, test_late},
 		{"/record/probe_steps/blocked", block_trap, test_trap},
 		{"/record/probe_steps/ignored", ignore_trap, test_trap},
 		{"/record/probe_steps/handled", handle_trap, test_trap},
