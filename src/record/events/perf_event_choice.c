@@ -18,6 +18,9 @@
 /* The kernel refuses 64 KiB − 1 and all that is not a multiple of 8. */
 enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000, MAX_STACK_BYTES = 65528 };
 
+/* Of a kernel with 100 ticks a second, where it does not say. */
+enum { FALLBACK_SPARSE_FREQUENCY = 93 };
+
 /* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */
 #if defined(__x86_64__)
 #define USER_REGISTERS                                                                             \
@@ -614,8 +617,32 @@ static void add_aside(const Chooser *chooser, const GPtrArray *names, GPtrArray 
 	}
 }
 
-/* Samples more often at first: by an event of its own, in place of the first one, as the period of
- * one that was inherited does not change. */
+/* The samples a second of a timer that expires after the kernel's tick. */
+static uint64_t sparse_frequency(void)
+{
+	const double after_tick = 1.07;
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec > 0 ||
+		tick.tv_nsec <= 0)
+		return FALLBACK_SPARSE_FREQUENCY;
+	return MAX((uint64_t)(1e9 / ((double)tick.tv_nsec * after_tick)), 1);
+}
+
+/* By an event of its own, as the period of one that was inherited does not change. */
+static void add_stretch(GPtrArray *choices, LodePerfStretch stretch, uint64_t frequency)
+{
+	const LodePerfChoice *first = choices->pdata[0];
+	LodePerfChoice *other = choice_new("", &first->attr);
+
+	g_free(other->name);
+	other->name = g_strdup(first->name);
+	other->attr.sample_freq = frequency;
+	other->stretch = stretch;
+	g_ptr_array_insert(choices, 1, other);
+}
+
+/* Where lode chooses how often it samples by a timer, that differs from stretch to stretch. */
 static bool divide_first(const Chooser *self, GPtrArray *choices)
 {
 	LodePerfChoice *first = choices->pdata[0];
@@ -626,13 +653,10 @@ static bool divide_first(const Chooser *self, GPtrArray *choices)
 	if (self->options->first_ms == 0 || is_stoppable(self->options) || !first->attr.freq ||
 		!is_timer(&first->attr) || frequency <= first->attr.sample_freq)
 		return false;
-	LodePerfChoice *other = choice_new("", &first->attr);
-	g_free(other->name);
-	other->name = g_strdup(first->name);
-	other->attr.sample_freq = frequency;
-	other->stretch = LODE_PERF_AT_FIRST;
+	if (!self->options->has_no_switches && sparse_frequency() < first->attr.sample_freq)
+		add_stretch(choices, LODE_PERF_SPARSELY, sparse_frequency());
+	add_stretch(choices, LODE_PERF_AT_FIRST, frequency);
 	first->stretch = LODE_PERF_LATER;
-	g_ptr_array_insert(choices, 1, other);
 	return true;
 }
 

@@ -12,8 +12,17 @@
 #include "record/events/perf_kernel.h"
 #include "record/perf/perf_sampler.h"
 
-/* When it samples: a timer more often at first, so that short programs have samples enough, too. */
-typedef enum { LODE_PERF_ALWAYS, LODE_PERF_AT_FIRST, LODE_PERF_LATER } LodePerfStretch;
+/*
+ * When it samples. A timer does more often at first, so that short programs have samples enough,
+ * too, and rarely while threads switch very often, as each switch sets the timer anew where it is
+ * to expire before the kernel's tick.
+ */
+typedef enum {
+	LODE_PERF_ALWAYS,
+	LODE_PERF_AT_FIRST,
+	LODE_PERF_LATER,
+	LODE_PERF_SPARSELY,
+} LodePerfStretch;
 
 typedef struct {
 	struct perf_event_attr attr;

@@ -228,14 +228,22 @@ static bool join_rings(LodePerfEventSet *self, guint first, GError **error)
 	return true;
 }
 
+static LodePerfEventSet *set_new(GPtrArray *choices)
+{
+	LodePerfEventSet *self = g_new0(LodePerfEventSet, 1);
+
+	self->choices = choices;
+	self->stretch = LODE_PERF_AT_FIRST;
+	return self;
+}
+
 LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
 	const GArray *threads, size_t pages, GString *note, GError **error)
 {
-	g_autoptr(LodePerfEventSet) self = g_new0(LodePerfEventSet, 1);
+	g_autoptr(LodePerfEventSet) self = set_new(choices);
 	g_autoptr(GArray) n_opened = g_array_new(FALSE, TRUE, sizeof(unsigned));
 
 	self->kernel = kernel;
-	self->choices = choices;
 	self->cpus = online_cpus();
 	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
 	g_array_set_size(n_opened, choices->len);
@@ -253,10 +261,9 @@ LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArr
 
 LodePerfEventSet *lode_perf_event_set_of_memory(GPtrArray *choices, size_t pages, GError **error)
 {
-	g_autoptr(LodePerfEventSet) self = g_new0(LodePerfEventSet, 1);
+	g_autoptr(LodePerfEventSet) self = set_new(choices);
 	const LodePerfCpu place = {.polled = G_MAXUINT};
 
-	self->choices = choices;
 	self->cpus = g_array_new(FALSE, TRUE, sizeof(LodePerfCpu));
 	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
 	self->pages = pages;
@@ -341,22 +348,31 @@ static void command(LodePerfEventSet *self, bool (*is_meant)(const LodePerfChoic
 
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
 {
-	LodePerfStretch other = self->is_later ? LODE_PERF_AT_FIRST : LODE_PERF_LATER;
-
 	for (guint i = 0; i < self->descriptors->len; i++) {
 		const LodePerfDescriptor *at = &g_array_index(
 			self->descriptors, LodePerfDescriptor, i);
 		const LodePerfChoice *choice = self->choices->pdata[at->event];
-		bool is_wanted = is_on && choice->stretch != other;
+		bool is_wanted = is_on && (choice->stretch == LODE_PERF_ALWAYS ||
+						  choice->stretch == self->stretch);
 		if (!choice->is_tracking)
 			ioctl(at->descriptor,
 				is_wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
 
-void lode_perf_event_set_end_first(LodePerfEventSet *self, bool is_on)
+static bool has_stretch(const LodePerfEventSet *self, LodePerfStretch stretch)
 {
-	self->is_later = true;
+	for (guint i = 0; i < self->choices->len; i++)
+		if (((const LodePerfChoice *)self->choices->pdata[i])->stretch == stretch)
+			return true;
+	return false;
+}
+
+void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on)
+{
+	if (stretch == self->stretch || !has_stretch(self, stretch))
+		return;
+	self->stretch = stretch;
 	lode_perf_event_set_enable(self, is_on);
 }
 

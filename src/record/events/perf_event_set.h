@@ -30,13 +30,13 @@ typedef struct {
 
 typedef struct {
 	const LodePerfKernel *kernel;
-	GPtrArray *choices;  /* LodePerfChoice; borrowed */
-	GArray *cpus;        /* LodePerfCpu */
-	GArray *descriptors; /* LodePerfDescriptor, by CPU, thread, event */
-	size_t pages;        /* of each ring */
-	struct rlimit limit; /* of descriptors, as it was */
-	size_t n_wanted;     /* descriptors, those of threads that ended included */
-	bool is_later;       /* the first stretch is over */
+	GPtrArray *choices;      /* LodePerfChoice; borrowed */
+	GArray *cpus;            /* LodePerfCpu */
+	GArray *descriptors;     /* LodePerfDescriptor, by CPU, thread, event */
+	size_t pages;            /* of each ring */
+	struct rlimit limit;     /* of descriptors, as it was */
+	size_t n_wanted;         /* descriptors, those of threads that ended included */
+	LodePerfStretch stretch; /* whose events sample */
 } LodePerfEventSet;
 
 /*
@@ -68,8 +68,9 @@ void lode_perf_event_set_begin(LodePerfEventSet *self);
 /* Starts or stops sampling, by the events of this stretch; the tracking event goes on. */
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
 
-/* Ends the first stretch: its events give way to those of later. `is_on`: sampling goes on. */
-void lode_perf_event_set_end_first(LodePerfEventSet *self, bool is_on);
+/* Begins another stretch, if there are events of it, and it is not that of now: the events of the
+ * last give way to them. `is_on`: sampling goes on. */
+void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on);
 
 /* Starts or stops the reports of context switches. */
 void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on);

@@ -83,6 +83,8 @@ typedef struct {
 	int signal_descriptor, process;
 	int status;
 	unsigned n_unknown_controls;
+	bool is_later;   /* than the first milliseconds */
+	bool was_sparse; /* sampled sparsely for a time */
 	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
 } Session;
 
@@ -305,7 +307,7 @@ static void take_deadlines(Session *self)
 	}
 	if (self->later_at_us != 0 && now >= self->later_at_us) {
 		self->later_at_us = 0;
-		lode_perf_event_set_end_first(self->recording.events, self->is_enabled);
+		self->is_later = true;
 	}
 	self->is_time_up = self->end_at_us != 0 && now >= self->end_at_us;
 	self->is_over |= self->is_time_up;
@@ -354,6 +356,21 @@ static void take_probes(Session *self)
 	reap_program(self);
 }
 
+static LodePerfStretch stretch_of(const Session *self)
+{
+	if (self->recording.switches.are_dense)
+		return LODE_PERF_SPARSELY;
+	return self->is_later ? LODE_PERF_LATER : LODE_PERF_AT_FIRST;
+}
+
+static void begin_stretch(Session *self)
+{
+	LodePerfEventSet *events = self->recording.events;
+
+	lode_perf_event_set_begin_stretch(events, stretch_of(self), self->is_enabled);
+	self->was_sparse |= events->stretch == LODE_PERF_SPARSELY;
+}
+
 static void end_round(Session *self)
 {
 	const LodePerfObserver *observer = self->options->observer;
@@ -361,6 +378,7 @@ static void end_round(Session *self)
 	guint n_files = lode_kept_files_count(self->recording.tally.files);
 
 	lode_perf_recording_drain(&self->recording);
+	begin_stretch(self);
 	if (lode_kept_files_count(self->recording.tally.files) > n_files)
 		self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	if (!is_program(self))
@@ -428,7 +446,7 @@ static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
 	for (guint i = 0; i < choices->len; i++) {
 		LodePerfChoice *choice = choices->pdata[i];
 		choice->attr.enable_on_exec = options->pid == 0 &&
-		                              choice->stretch != LODE_PERF_LATER &&
+		                              choice->stretch <= LODE_PERF_AT_FIRST &&
 		                              (choice->is_tracking || !is_later);
 	}
 }
@@ -740,7 +758,7 @@ static char *event_names(const GPtrArray *choices)
 	for (guint i = 0; i < choices->len; i++) {
 		const LodePerfChoice *choice = choices->pdata[i];
 		if (!choice->is_tracking && !choice->is_aside &&
-			choice->stretch != LODE_PERF_AT_FIRST)
+			(choice->stretch == LODE_PERF_ALWAYS || choice->stretch == LODE_PERF_LATER))
 			g_string_append_printf(names, "%s%s", i > 0 ? " and " : "", choice->name);
 	}
 	return g_string_free(names, FALSE);
@@ -785,6 +803,16 @@ static bool note_closed(const LodeClosedPrograms *closed, GString *note)
 	return n > 0;
 }
 
+static unsigned sparse_frequency_of(const Session *self)
+{
+	for (guint i = 0; i < self->recording.choices->len; i++) {
+		const LodePerfChoice *choice = self->recording.choices->pdata[i];
+		if (choice->stretch == LODE_PERF_SPARSELY)
+			return (unsigned)choice->attr.sample_freq;
+	}
+	return 0;
+}
+
 static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
@@ -802,6 +830,11 @@ static LodePerfSampling *result_of(Session *self)
 			"files that lie nowhere else and are too large to be kept in the "
 			"recording: %u, such as '%s'",
 			n_too_large, too_large);
+	if (self->was_sparse)
+		lode_perf_note(self->note,
+			"while its threads switched more than %u times a second the program was "
+			"sampled %u times a second, as more would have slowed it",
+			LODE_SWITCHES_DENSE / 2, sparse_frequency_of(self));
 	if (self->windows != NULL)
 		lode_window_recorder_add_note(self->windows, self->note);
 	if (self->recording.logs != NULL)

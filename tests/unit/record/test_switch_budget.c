@@ -51,6 +51,30 @@ static void test_many(void)
 		}
 }
 
+/* Dense from 10,000 switches a second on, whether all are recorded or few, and until there are half
+ * as many. */
+static void test_dense(void)
+{
+	static const struct {
+		double rate; /* records a second */
+		bool is_dense;
+	} phases[] = {{15000, false}, {30000, true}, {15000, true}, {9000, false}, {400000, true}};
+	enum { ROUND_US = 20000, ROUNDS = 500 };
+	LodeSwitchBudget budget;
+	gint64 now_us = 1000;
+	bool is_on = true;
+
+	lode_switch_budget_init(&budget, now_us);
+	for (size_t i = 0; i < G_N_ELEMENTS(phases); i++) {
+		for (unsigned k = 0; k < ROUNDS; k++) {
+			now_us += ROUND_US;
+			double n = is_on ? phases[i].rate * ROUND_US / 1e6 : 0;
+			is_on = lode_switch_budget_take(&budget, (uint64_t)n, now_us);
+		}
+		g_assert_true(budget.are_dense == phases[i].is_dense);
+	}
+}
+
 /* A clock that goes back gives nothing. */
 static void test_clock(void)
 {
@@ -68,6 +92,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/record/switch-budget/few", test_few);
 	g_test_add_func("/record/switch-budget/many", test_many);
+	g_test_add_func("/record/switch-budget/dense", test_dense);
 	g_test_add_func("/record/switch-budget/clock", test_clock);
 	return g_test_run();
 }
