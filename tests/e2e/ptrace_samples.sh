@@ -67,7 +67,7 @@ import json, sys
 # a compiler may give what it makes for one argument a suffix
 weights = {f["name"].split(".")[0]: f["weight"] for f in json.load(sys.stdin)["functions"]}
 share = weights.get("heavy", 0) / (weights.get("heavy", 0) + weights.get("light", 0) or 1)
-0.5 < share < 0.88 or print(f"heavy has {100 * share:.1f} %, not 70 %")' <functions.json
+0.58 < share < 0.82 or print(f"heavy has {100 * share:.1f} %, not 70 %")' <functions.json
 }
 
 while read -r kind seconds code; do

@@ -26,6 +26,7 @@ enum {
 	PROMPT_NS = 60 * 1000, /* so soon after its timer lode looks when it is not held up */
 	MOST_INTERVALS = 5,    /* a longer gap is not made up for */
 	CHECK_NS = 100 * 1000 * 1000, /* from one look at a process's signals to the next */
+	ARRIVALS = 16,                /* of which the mean is */
 	RUNNING_OF_CPU = 2,           /* threads that run or wait for a processor, to be stopped */
 	RELEASE_MS = 500,
 	RESTARTS = 3, /* of one call, from which on it is left alone for longer and longer… */
@@ -56,6 +57,7 @@ struct LodePtraceSampler {
 	unsigned n_cpus, n_running; /* processors; threads that the last look found running */
 	/* What was seen: */
 	double user_ns, kernel_ns; /* weights */
+	double arrival_ns;         /* from asking a thread that runs to its stop: a moving mean */
 	uint64_t n_samples, n_in_kernel, n_waiting, n_spoiled;
 	unsigned n_let_go;
 	char let_go[64]; /* one of them */
@@ -285,22 +287,59 @@ static double weigh(LodeTracedThread *thread, const LodeRunDelay *delay)
 	return weight_ns;
 }
 
-static void take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
+static void note_arrival(LodePtraceSampler *self, uint64_t passed_ns)
+{
+	self->arrival_ns += (MIN((double)passed_ns, SPIN_NS) - self->arrival_ns) / ARRIVALS;
+}
+
+/*
+ * An interruption takes some time to another processor. A thread that is at the end of a system
+ * call meanwhile stops there at once, so that what follows its calls would never be seen: it is
+ * stopped again when as much time has passed for it as for the others.
+ *
+ *   asked ├──── arrival ────▶│ in its code
+ *   asked ├─▶│ end of a call ┊
+ *             └── goes on ───▶│ and stops again
+ */
+static bool ask_again(LodePtraceSampler *self, LodeTracedThread *thread,
+	const struct user_regs_struct *registers, uint64_t now)
+{
+	double left_ns = self->arrival_ns - (double)(now - thread->asked_ns);
+	struct user_regs_struct rest = *registers;
+	LodePartedCall parted;
+
+	if (thread->is_second || left_ns <= 0 || lode_interrupted_call_restarts(registers) ||
+		lode_interrupted_call_part(&rest, thread->process->pid, &parted))
+		return false;
+	ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
+	for (uint64_t until_ns = now_ns() + (uint64_t)left_ns; now_ns() < until_ns;)
+		;
+	thread->is_second = thread->is_asked = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) ==
+	                                       0;
+	return true;
+}
+
+/* False: the thread goes on already. */
+static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 {
 	struct user_regs_struct registers;
 	uint64_t now = now_ns();
 
 	if (!read_registers(thread, &registers))
-		return;
+		return true;
 	bool is_in_call = lode_is_in_call(&registers);
 	bound_restarts(thread, &registers);
 	repair_call(thread, &registers);
 	LodeRunDelay delay = lode_traced_thread_delay(&self->threads, thread);
 	if (self->events == NULL || thread->is_spoiled) {
 		self->n_spoiled++;
-	} else if (!is_counted(thread, &delay, now, is_in_call)) {
+	} else if (!thread->is_second && !is_counted(thread, &delay, now, is_in_call)) {
 		self->n_waiting++;
+	} else if (is_in_call && ask_again(self, thread, &registers, now)) {
+		return false;
 	} else {
+		if (!is_in_call && !thread->is_second)
+			note_arrival(self, now - thread->asked_ns);
 		double weight_ns = weigh(thread, &delay);
 		*(is_in_call ? &self->kernel_ns : &self->user_ns) += weight_ns;
 		(*(is_in_call ? &self->n_in_kernel : &self->n_samples))++;
@@ -309,6 +348,7 @@ static void take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 				&self->records, thread, &registers, weight_ns, now);
 	}
 	complete_call(thread, &registers);
+	return true;
 }
 
 /* A call went on with its rest: its beginning, or its end. */
@@ -337,10 +377,11 @@ static void repair(const LodeTracedThread *thread)
 	(void)thread;
 }
 
-static void take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
+static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 {
 	(void)self;
 	(void)thread;
+	return true;
 }
 
 static void take_call(LodeTracedThread *thread)
@@ -500,8 +541,8 @@ static void take_trap(LodePtraceSampler *self, LodeTracedThread *thread, int sig
 		return;
 	}
 	thread->is_asked = false;
-	if (was_asked)
-		take_sample(self, thread);
+	if (was_asked && !take_sample(self, thread))
+		return;
 	if (was_asked && !thread->is_spoiled)
 		check_signals(self, thread, false, now_ns());
 	thread->is_spoiled = false;
@@ -619,11 +660,12 @@ static bool look_at(
 		return false;
 	}
 	thread->n_waited = 0;
+	thread->asked_ns = now_ns();
 	if ((chance < 1 && next_random(self) >= chance) ||
 		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0)
 		return true;
 	thread->is_asked = true;
-	thread->is_spoiled = false;
+	thread->is_second = thread->is_spoiled = false;
 	thread->look_ns = look_ns;
 	thread->is_late = look_ns > self->timer_ns + PROMPT_NS;
 	thread->weight_ns = weight_ns / chance;

@@ -8,8 +8,10 @@
  *
  * A thread that is stopped in user code gives a sample, whose weight is the time since the last
  * look. One that is stopped in a system call ran in the kernel: that time is counted apart, as the
- * recording is of user code (":u"). One that waited for a processor gives nothing. Time of page
- * faults cannot be told from that of the instruction that faulted, and is counted as its.
+ * recording is of user code (":u"); but one that stops there sooner than an interruption takes to
+ * another processor is stopped again when that has passed. One that waited for a processor gives
+ * nothing. Time of page faults cannot be told from that of the instruction that faulted, and is
+ * counted as its.
  *
  * A thread that waits is left alone, as PTRACE_INTERRUPT would end some of its system calls by
  * EINTR. One that begins to wait just then is made to call again (ERESTARTNOHAND).

@@ -40,6 +40,7 @@ typedef struct {
 	unsigned n_waited;  /* looks in a row that found it waiting */
 	unsigned n_samples;
 	bool is_asked;             /* to stop, which it has not yet */
+	bool is_second;            /* likewise, as the first time it was in a system call */
 	bool is_spoiled;           /* it has stopped for something else since */
 	bool was_stopped_by_group; /* since its last stop of another kind */
 	bool is_frozen;            /* by a signal, with its process */
@@ -48,7 +49,7 @@ typedef struct {
 	unsigned n_restarts, n_skips; /* in a row; looks to leave out */
 	LodePartedCall *parted;       /* a call that goes on with its rest; NULL: none does */
 	/* When it was asked: */
-	uint64_t look_ns;
+	uint64_t look_ns, asked_ns;
 	bool is_late;     /* it was time to look before that */
 	double weight_ns; /* of its first sample */
 	LodeRunDelay delay;
