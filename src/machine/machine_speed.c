@@ -2,6 +2,7 @@
 #include "machine/machine_speed.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/monotonic_clock.h"
 
 #include <glib.h>
 #include <math.h>
@@ -60,14 +61,6 @@ void lode_chain_run(void)
 	}
 }
 
-static double clock_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 static void walk(const char *lines)
 {
 	uint32_t at = 0;
@@ -103,9 +96,9 @@ static double best_ns(void (*run)(const char *), const char *argument)
 	double best = HUGE_VAL;
 
 	for (unsigned i = 0; i < BEST_OF; i++) {
-		double begin_ns = clock_ns();
+		uint64_t begin_ns = lode_now_ns();
 		run(argument);
-		best = fmin(best, clock_ns() - begin_ns);
+		best = fmin(best, (double)(lode_now_ns() - begin_ns));
 	}
 	return best;
 }

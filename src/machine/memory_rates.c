@@ -2,6 +2,7 @@
 #include "machine/memory_rates.h"
 
 #include "base/files/regular_file.h"
+#include "base/monotonic_clock.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -30,14 +31,6 @@ const char *lode_rate_level_name(LodeRateLevel level)
 }
 
 typedef uint64_t Wide __attribute__((vector_size(32), may_alias));
-
-static double clock_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 /* Eight vectors in a round; the compiler makes two instructions of each where the processor has no
  * registers of 32 bytes. */
@@ -94,10 +87,10 @@ static double rate_of(Pass pass, void *buffer, size_t size, unsigned best_of)
 	unsigned n_passes = 1;
 
 	for (unsigned i = 0; i < best_of;) {
-		double begin_ns = clock_ns();
+		uint64_t begin_ns = lode_now_ns();
 		for (unsigned k = 0; k < n_passes; k++)
 			pass(buffer, size);
-		double time_ns = clock_ns() - begin_ns;
+		double time_ns = (double)(lode_now_ns() - begin_ns);
 		if (time_ns < LEAST_NS && n_passes < MOST_RUNS) {
 			n_passes *= 2;
 			continue;

@@ -2,13 +2,13 @@
 #include "record/events/sample_cost.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/monotonic_clock.h"
 #include "machine/machine_speed.h"
 #include "record/perf/perf_ring.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -20,14 +20,6 @@ enum {
 
 /* Programs differ in what an interrupt costs them, by what it takes from their caches. */
 static const double OTHER_PROGRAM = 0.05;
-
-static double clock_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static double median(double *numbers, size_t n)
 {
@@ -79,9 +71,9 @@ LodeSampleCost lode_sample_cost_measure(
 	if (descriptor >= 0 && lode_perf_ring_map(&ring, descriptor, PAGES))
 		ioctl(descriptor, PERF_EVENT_IOC_ENABLE, 0);
 	for (unsigned i = 0; i < RUNS; i++) {
-		double begin_ns = clock_ns();
+		uint64_t begin_ns = lode_now_ns();
 		lode_chain_run();
-		double time_ns = clock_ns() - begin_ns;
+		double time_ns = (double)(lode_now_ns() - begin_ns);
 		if (take_samples(&ring) > 0)
 			sampled_ns[n_sampled++] = time_ns;
 		else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf/perf_recording.h"
 
+#include "base/monotonic_clock.h"
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_features.h"
 #include "record/perf/perf_records.h"
@@ -16,14 +17,6 @@ enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number; perf sorts by time what l
 static bool is_observed(const LodePerfRecording *self)
 {
 	return self->observer != NULL && self->observer->record != NULL;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void show_records(const LodePerfRecording *self, const void *records, size_t size)
@@ -156,7 +149,7 @@ void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid)
 	if (!self->follows_mappings)
 		return;
 	self->mappings = lode_perf_mappings_new(&wanted);
-	lode_perf_mappings_add(self->mappings, pid, now_ns());
+	lode_perf_mappings_add(self->mappings, pid, lode_now_ns());
 }
 
 static void show_events(const LodePerfRecording *self)
@@ -204,7 +197,7 @@ static bool look_for_mappings(LodePerfRecording *self)
 
 	if (self->mappings == NULL)
 		return true;
-	bool is_all = lode_perf_mappings_survey(self->mappings, now_ns(), records);
+	bool is_all = lode_perf_mappings_survey(self->mappings, lode_now_ns(), records);
 	write_records(self, records->data, records->len);
 	return is_all;
 }
@@ -245,9 +238,9 @@ static void bound_switches(LodePerfRecording *self)
 	if (switching_choice(self) == NULL ||
 		lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
 		return;
-	uint64_t before_ns = now_ns();
+	uint64_t before_ns = lode_now_ns();
 	lode_perf_event_set_enable_switches(self->events, was_over);
-	write_switches_mark(self, was_over, was_over ? now_ns() : before_ns);
+	write_switches_mark(self, was_over, was_over ? lode_now_ns() : before_ns);
 }
 
 static void survey_memory(LodePerfRecording *self)
@@ -261,7 +254,7 @@ static void survey_memory(LodePerfRecording *self)
 		return;
 	lode_perf_mappings_list(self->mappings, pids);
 	if (are_pages_due)
-		lode_page_survey_run(self->pages, pids, now_ns());
+		lode_page_survey_run(self->pages, pids, lode_now_ns());
 	if (are_heaps_due)
 		lode_v8_survey_run(self->heaps, pids);
 }

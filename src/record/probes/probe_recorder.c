@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/probes/probe_recorder.h"
 
+#include "base/monotonic_clock.h"
 #include "record/probes/probe_log.h"
 #include "record/probes/probe_places.h"
 #include "record/probes/probe_steps.h"
+#include "record/programs/running_process.h"
 #include "sources/windows/window_log_format.h"
 
 #include <errno.h>
@@ -84,14 +86,6 @@ static gint64 now_us(void)
 	return g_get_monotonic_time();
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void free_process(void *data)
 {
 	Process *self = data;
@@ -120,9 +114,9 @@ static uint64_t measure_hit_ns(const LodePerfKernel *kernel)
 	bool is_armed = lode_probe_events_arm(
 		&events, 0, (uint64_t)(uintptr_t)be_hit, CALIBRATION_HITS);
 	for (unsigned i = 0; i < CALIBRATION_HITS && is_armed; i++) {
-		uint64_t begin_ns = now_ns();
+		uint64_t begin_ns = lode_now_ns();
 		be_hit();
-		uint64_t took_ns = now_ns() - begin_ns;
+		uint64_t took_ns = lode_now_ns() - begin_ns;
 		unsigned k = i;
 		for (; k > 0 && times[k - 1] > took_ns; k--)
 			times[k] = times[k - 1];
@@ -220,13 +214,6 @@ static uint64_t processor_time_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static uint64_t status_number(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	return at != NULL ? g_ascii_strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 /*
  * Sees whether a thread may get events of its own: from the first one on, each of its switches
  * costs the kernel microseconds more, until it ends. False: a debugger is attached, which might
@@ -234,15 +221,13 @@ static uint64_t status_number(const char *status, const char *name)
  */
 static bool look_at(const LodeProbeRecorder *self, Process *process, pid_t tid)
 {
-	g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/status", (int)process->pid, tid);
-	g_autofree char *status = NULL;
+	g_autofree char *status = lode_thread_status_read(process->pid, tid);
 	gint64 now = now_us();
 
-	if (!g_file_get_contents(path, &status, NULL, NULL) ||
-		status_number(status, "\nTracerPid:") != 0)
+	if (status == NULL || lode_thread_status_number(status, "TracerPid", 10) != 0)
 		return false;
-	uint64_t n = status_number(status, "\nvoluntary_ctxt_switches:") +
-	             status_number(status, "\nnonvoluntary_ctxt_switches:");
+	uint64_t n = lode_thread_status_number(status, "voluntary_ctxt_switches", 10) +
+	             lode_thread_status_number(status, "nonvoluntary_ctxt_switches", 10);
 	bool is_known = process->tid == tid;
 	gint64 since_us = is_known ? process->looked_us : self->begin_us;
 	uint64_t before = is_known ? process->n_switches : 0;
@@ -323,7 +308,7 @@ static bool hold_round(LodeProbeRecorder *self, Process *process, LodeProbeEvent
 	const LodeWindowHead head = {
 		.tid = (uint32_t)process->tid,
 		.flags = LODE_WINDOW_IS_PROBES | LODE_WINDOW_HAS_REGISTERS,
-		.begin_ns = now_ns(),
+		.begin_ns = lode_now_ns(),
 	};
 
 	if (n == 0)
@@ -333,7 +318,7 @@ static bool hold_round(LodeProbeRecorder *self, Process *process, LodeProbeEvent
 		line_weight = MAX(line_weight, aims[n_armed++].line_weight);
 	wait_for_hits(events);
 	lode_probe_events_disarm(events);
-	uint64_t end_ns = now_ns(), armed_ns = end_ns - head.begin_ns;
+	uint64_t end_ns = lode_now_ns(), armed_ns = end_ns - head.begin_ns;
 	lode_probe_log_begin(log_of(process), &head);
 	keep_hits(process, events);
 	lode_probe_log_end(process->log, end_ns, LODE_WINDOW_END_LENGTH);

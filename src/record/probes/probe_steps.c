@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/probes/probe_steps.h"
 
+#include "base/monotonic_clock.h"
 #include "images/code/instruction_decoder.h"
+#include "record/programs/running_process.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -37,14 +39,6 @@ typedef struct {
 	uint64_t atomics[MAX_ATOMICS];
 	unsigned n_atomics;
 } Tracing;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t ran_ns(const LodeProbeSteps *self)
 {
@@ -89,13 +83,13 @@ static Stop take_stop(const LodeProbeSteps *self, int *out_signal)
 /* Sleeps until the thread stops; each stop is a SIGCHLD. */
 static Stop wait_for_stop(const LodeProbeSteps *self, unsigned limit_ms, int *out_signal)
 {
-	uint64_t end_ns = now_ns() + limit_ms * UINT64_C(1000000), now;
+	uint64_t end_ns = lode_now_ns() + limit_ms * UINT64_C(1000000), now;
 	sigset_t child;
 	Stop stop;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	while ((stop = take_stop(self, out_signal)) == LATE && (now = now_ns()) < end_ns) {
+	while ((stop = take_stop(self, out_signal)) == LATE && (now = lode_now_ns()) < end_ns) {
 		const struct timespec left = {.tv_nsec = (long)(end_ns - now)};
 		sigtimedwait(&child, NULL, &left);
 	}
@@ -213,28 +207,15 @@ bool lode_probe_steps_let_go(LodeProbeSteps *self)
 
 /* --- what may be stepped --- */
 
-static uint64_t read_mask(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	return at != NULL ? g_ascii_strtoull(at + strlen(name), NULL, 16) : UINT64_MAX;
-}
-
 /* Read while the thread is stopped: a trap would unblock the signal, or reset its handling, for
  * good. */
 static bool leaves_trap_alone(const LodeProbeSteps *self)
 {
-	g_autofree char *path = g_strdup_printf(
-		"/proc/%d/task/%d/status", (int)self->pid, (int)self->tid);
-	g_autofree char *status = NULL;
-	const uint64_t trap = UINT64_C(1) << (SIGTRAP - 1);
+	g_autofree char *status = lode_thread_status_read(self->pid, self->tid);
+	LodeTrapUse use = lode_thread_status_trap(status);
 
-	if (!g_file_get_contents(path, &status, NULL, NULL))
-		return false;
-	return ((read_mask(status, "\nSigBlk:") | read_mask(status, "\nSigIgn:") |
-			read_mask(status, "\nSigCgt:") | read_mask(status, "\nSigPnd:") |
-			read_mask(status, "\nShdPnd:")) &
-		       trap) == 0;
+	return use.is_known &&
+	       !(use.is_blocked || use.is_ignored || use.is_caught || use.is_pending);
 }
 
 /* Instructions that would show the trap flag, or that sticky flags were cleared; by how their names
@@ -401,7 +382,7 @@ static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
 	const LodeWindowHead head = {
 		.tid = (uint32_t)steps->tid,
 		.flags = LODE_WINDOW_HAS_REGISTERS,
-		.begin_ns = now_ns(),
+		.begin_ns = lode_now_ns(),
 		.thread_pointer = self->registers.fs_base,
 	};
 	LodeWindowEnd end;
@@ -411,7 +392,7 @@ static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
 	go_to(steps, &cpus, &has_moved);
 	lode_probe_log_begin(log, &head);
 	Stop stop = take_steps(self, log, &end);
-	lode_probe_log_end(log, now_ns(), end);
+	lode_probe_log_end(log, lode_now_ns(), end);
 	if (has_moved)
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 	uint64_t after_ns = ran_ns(steps);

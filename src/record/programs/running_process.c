@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <signal.h>
 #include <string.h>
 
 /* The kernel's name of a file that was removed since, as by an update of its package. */
@@ -72,4 +73,47 @@ void lode_running_process_clear(LodeRunningProcess *self)
 {
 	g_clear_pointer(&self->name, g_free);
 	g_clear_pointer(&self->command, g_strfreev);
+}
+
+char *lode_thread_status_read(pid_t pid, pid_t tid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/status", (int)pid, (int)tid);
+	char *status = NULL;
+
+	return g_file_get_contents(path, &status, NULL, NULL) ? status : NULL;
+}
+
+static const char *find_line(const char *status, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = status; at != NULL; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, name, length) == 0 && at[length] == ':')
+			return at + length + 1;
+	}
+	return NULL;
+}
+
+uint64_t lode_thread_status_number(const char *status, const char *name, unsigned base)
+{
+	const char *at = find_line(status, name);
+
+	return at != NULL ? g_ascii_strtoull(at, NULL, base) : 0;
+}
+
+static bool has_trap(const char *status, const char *name)
+{
+	return (lode_thread_status_number(status, name, 16) >> (SIGTRAP - 1) & 1) != 0;
+}
+
+LodeTrapUse lode_thread_status_trap(const char *status)
+{
+	return (LodeTrapUse){
+		.is_known = find_line(status, "SigBlk") != NULL,
+		.is_blocked = has_trap(status, "SigBlk"),
+		.is_ignored = has_trap(status, "SigIgn"),
+		.is_caught = has_trap(status, "SigCgt"),
+		.is_pending = has_trap(status, "SigPnd") || has_trap(status, "ShdPnd"),
+	};
 }

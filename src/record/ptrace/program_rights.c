@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/ptrace/program_rights.h"
 
+#include "record/programs/running_process.h"
 #include "record/programs/script_program.h"
 
 #include <linux/capability.h>
@@ -15,13 +16,9 @@
 /* A tracer with this capability does not take rights from who it traces. */
 static bool may_trace_all(void)
 {
-	static const char name[] = "\nCapEff:\t";
-	g_autofree char *status = NULL;
+	g_autofree char *status = lode_thread_status_read(getpid(), getpid());
 
-	if (!g_file_get_contents("/proc/self/status", &status, NULL, NULL))
-		return false;
-	const char *at = strstr(status, name);
-	return at != NULL && (g_ascii_strtoull(at + strlen(name), NULL, 16) >> CAP_SYS_PTRACE & 1);
+	return (lode_thread_status_number(status, "CapEff", 16) >> CAP_SYS_PTRACE & 1) != 0;
 }
 
 /* Neither gives rights on a file system or in a process that allows none. */

@@ -2,6 +2,8 @@
 #include "record/ptrace/ptrace_sampler.h"
 
 #include "base/error.h"
+#include "base/monotonic_clock.h"
+#include "record/programs/running_process.h"
 #include "record/ptrace/interrupted_call.h"
 #include "record/ptrace/program_rights.h"
 #include "record/ptrace/stop_budget.h"
@@ -62,14 +64,6 @@ struct LodePtraceSampler {
 	unsigned n_let_go;
 	char let_go[64]; /* one of them */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* xorshift64* (Vigna 2016); in [0, 1). */
 static double next_random(LodePtraceSampler *self)
@@ -183,7 +177,7 @@ static void set_timer(LodePtraceSampler *self, uint64_t at_ns)
  */
 static void plan_look(LodePtraceSampler *self)
 {
-	uint64_t now = now_ns();
+	uint64_t now = lode_now_ns();
 	double interval_ns = lode_stop_budget_interval_ns(&self->budget, now);
 
 	set_timer(self, now + (uint64_t)(interval_ns * (0.5 + next_random(self))));
@@ -312,7 +306,7 @@ static bool ask_again(LodePtraceSampler *self, LodeTracedThread *thread,
 		lode_interrupted_call_part(&rest, thread->process->pid, &parted))
 		return false;
 	ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
-	for (uint64_t until_ns = now_ns() + (uint64_t)left_ns; now_ns() < until_ns;)
+	for (uint64_t until_ns = lode_now_ns() + (uint64_t)left_ns; lode_now_ns() < until_ns;)
 		;
 	thread->is_second = thread->is_asked = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) ==
 	                                       0;
@@ -323,7 +317,7 @@ static bool ask_again(LodePtraceSampler *self, LodeTracedThread *thread,
 static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 {
 	struct user_regs_struct registers;
-	uint64_t now = now_ns();
+	uint64_t now = lode_now_ns();
 
 	if (!read_registers(thread, &registers))
 		return true;
@@ -412,13 +406,11 @@ static void ask_to_leave(LodePtraceSampler *self, const LodeTracedProcess *proce
 	}
 }
 
-static bool read_trap_use(const LodeTracedThread *thread, LodeTrapUse *out)
+static LodeTrapUse read_trap_use(const LodeTracedThread *thread)
 {
-	g_autofree char *path = g_strdup_printf(
-		"/proc/%d/task/%d/status", (int)thread->process->pid, (int)thread->tid);
-	g_autofree char *text = NULL;
+	g_autofree char *status = lode_thread_status_read(thread->process->pid, thread->tid);
 
-	return g_file_get_contents(path, &text, NULL, NULL) && lode_trap_use_read(text, out);
+	return lode_thread_status_trap(status);
 }
 
 /*
@@ -431,11 +423,12 @@ static void check_signals(
 	LodePtraceSampler *self, LodeTracedThread *thread, bool is_beginning, uint64_t now)
 {
 	LodeTracedProcess *process = thread->process;
-	LodeTrapUse use;
 
 	if (process->is_leaving ||
-		(process->checked_ns > 0 && now < process->checked_ns + CHECK_NS) ||
-		!read_trap_use(thread, &use))
+		(process->checked_ns > 0 && now < process->checked_ns + CHECK_NS))
+		return;
+	LodeTrapUse use = read_trap_use(thread);
+	if (!use.is_known)
 		return;
 	process->checked_ns = now;
 	const char *does = use.is_caught                    ? "catches"
@@ -456,17 +449,11 @@ static void check_signals(
 /* Its first stop may come before the one of its parent that announces it: see /proc then. */
 static bool read_parent(pid_t tid, pid_t *out_pid, pid_t *out_parent)
 {
-	g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)tid);
-	g_autofree char *text = NULL;
+	g_autofree char *status = lode_thread_status_read(tid, tid);
 
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return false;
-	const char *group = strstr(text, "\nTgid:\t"), *parent = strstr(text, "\nPPid:\t");
-	if (group == NULL || parent == NULL)
-		return false;
-	*out_pid = (pid_t)g_ascii_strtoll(group + strlen("\nTgid:\t"), NULL, 10);
-	*out_parent = (pid_t)g_ascii_strtoll(parent + strlen("\nPPid:\t"), NULL, 10);
-	return true;
+	*out_pid = (pid_t)lode_thread_status_number(status, "Tgid", 10);
+	*out_parent = (pid_t)lode_thread_status_number(status, "PPid", 10);
+	return *out_pid > 0;
 }
 
 static LodeTracedThread *add_thread(
@@ -477,7 +464,8 @@ static LodeTracedThread *add_thread(
 	LodeTracedThread *thread = lode_traced_threads_add(&self->threads, pid, tid, parent);
 
 	if (self->events != NULL)
-		lode_traced_records_begin(&self->records, thread, parent_pid, parent_tid, now_ns());
+		lode_traced_records_begin(
+			&self->records, thread, parent_pid, parent_tid, lode_now_ns());
 	return thread;
 }
 
@@ -517,7 +505,7 @@ static void take_birth(LodePtraceSampler *self, LodeTracedThread *thread)
 static LodeTracedThread *take_execution(LodePtraceSampler *self, pid_t pid)
 {
 	LodeTracedThread *thread = lode_traced_threads_execute(&self->threads, pid);
-	uint64_t now = now_ns();
+	uint64_t now = lode_now_ns();
 
 	if (self->events == NULL)
 		return thread;
@@ -544,7 +532,7 @@ static void take_trap(LodePtraceSampler *self, LodeTracedThread *thread, int sig
 	if (was_asked && !take_sample(self, thread))
 		return;
 	if (was_asked && !thread->is_spoiled)
-		check_signals(self, thread, false, now_ns());
+		check_signals(self, thread, false, lode_now_ns());
 	thread->is_spoiled = false;
 	go_on(thread, 0);
 }
@@ -593,7 +581,7 @@ static void take_end(LodePtraceSampler *self, pid_t tid, int status, const struc
 	if (thread == NULL)
 		return;
 	if (self->events != NULL)
-		lode_traced_records_end(&self->records, thread, now_ns());
+		lode_traced_records_end(&self->records, thread, lode_now_ns());
 	lode_traced_threads_remove(&self->threads, thread);
 }
 
@@ -615,13 +603,13 @@ static bool take_next(LodePtraceSampler *self, pid_t tid)
 
 static void take_all(LodePtraceSampler *self)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = lode_now_ns();
 	uint64_t n_samples = self->n_samples + self->n_in_kernel + self->n_waiting;
 	bool has_any = false;
 
 	while (take_next(self, -1))
 		has_any = true;
-	uint64_t end_ns = now_ns();
+	uint64_t end_ns = lode_now_ns();
 	if (has_any && self->n_samples + self->n_in_kernel + self->n_waiting == n_samples)
 		lode_stop_budget_add_other(&self->budget, end_ns - start_ns, end_ns);
 }
@@ -631,11 +619,11 @@ static void take_all(LodePtraceSampler *self)
 /* It runs on another processor and comes in some microseconds, or else when it comes. */
 static void wait_a_moment(LodePtraceSampler *self, pid_t tid)
 {
-	uint64_t until_ns = now_ns() + SPIN_NS;
+	uint64_t until_ns = lode_now_ns() + SPIN_NS;
 	const LodeTracedThread *thread;
 
 	while ((thread = lode_traced_threads_find(&self->threads, tid)) != NULL &&
-		thread->is_asked && now_ns() < until_ns)
+		thread->is_asked && lode_now_ns() < until_ns)
 		take_next(self, tid);
 }
 
@@ -652,7 +640,7 @@ static bool look_at(
 	LodePtraceSampler *self, LodeTracedThread *thread, double weight_ns, uint64_t look_ns)
 {
 	double chance = chance_of_stop(self);
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = lode_now_ns();
 	LodeRunDelay delay = {0};
 
 	if (!lode_traced_thread_is_running(&self->threads, thread, &delay)) {
@@ -660,7 +648,7 @@ static bool look_at(
 		return false;
 	}
 	thread->n_waited = 0;
-	thread->asked_ns = now_ns();
+	thread->asked_ns = lode_now_ns();
 	if ((chance < 1 && next_random(self) >= chance) ||
 		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0)
 		return true;
@@ -671,7 +659,7 @@ static bool look_at(
 	thread->weight_ns = weight_ns / chance;
 	thread->delay = delay;
 	wait_a_moment(self, thread->tid);
-	lode_stop_budget_add_sample(&self->budget, now_ns() - start_ns);
+	lode_stop_budget_add_sample(&self->budget, lode_now_ns() - start_ns);
 	return true;
 }
 
@@ -687,7 +675,7 @@ static unsigned count_waiting(const LodePtraceSampler *self)
 
 static void look(LodePtraceSampler *self)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = lode_now_ns();
 	double interval_ns = lode_stop_budget_interval_ns(&self->budget, start_ns);
 	double passed_ns = MIN(
 		(double)(self->timer_ns - self->look_ns), MOST_INTERVALS * interval_ns);
@@ -714,7 +702,7 @@ static void look(LodePtraceSampler *self)
 				passed_ns / lode_stop_budget_chance(thread->n_waited, n_waiting),
 				start_ns);
 	}
-	lode_stop_budget_add_round(&self->budget, now_ns() - start_ns);
+	lode_stop_budget_add_round(&self->budget, lode_now_ns() - start_ns);
 	self->look_ns = self->timer_ns;
 	self->n_running = n_running;
 }
@@ -757,7 +745,8 @@ bool lode_ptrace_sampler_begin(LodePtraceSampler *self, pid_t pid, const char *p
 		g_array_index(first->ids, uint64_t, 0),
 		&g_array_index(events->cpus, LodePerfCpu, 0).ring, files);
 	lode_traced_threads_add(&self->threads, pid, pid, NULL);
-	lode_stop_budget_init(&self->budget, is_default ? 0 : self->wanted->frequency, now_ns());
+	lode_stop_budget_init(
+		&self->budget, is_default ? 0 : self->wanted->frequency, lode_now_ns());
 	return true;
 }
 
@@ -777,7 +766,7 @@ void lode_ptrace_sampler_switch(LodePtraceSampler *self, bool is_on)
 		self->timer_ns = 0;
 		return;
 	}
-	self->look_ns = now_ns();
+	self->look_ns = lode_now_ns();
 	if (self->budget.begin_ns == 0 || self->n_samples == 0)
 		lode_stop_budget_init(&self->budget,
 			self->budget.least_ns > 0 ? (uint64_t)(1e9 / self->budget.least_ns) : 0,
@@ -803,7 +792,7 @@ bool lode_ptrace_sampler_reap(LodePtraceSampler *self, int *out_status, struct r
 
 void lode_ptrace_sampler_end(LodePtraceSampler *self)
 {
-	uint64_t until_ns = now_ns() + RELEASE_MS * (uint64_t)1000000;
+	uint64_t until_ns = lode_now_ns() + RELEASE_MS * (uint64_t)1000000;
 
 	lode_ptrace_sampler_switch(self, false);
 	self->is_tracing = false;
@@ -813,7 +802,7 @@ void lode_ptrace_sampler_end(LodePtraceSampler *self)
 		thread->is_spoiled = true;
 		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 	}
-	while (self->threads.order->len > 0 && now_ns() < until_ns)
+	while (self->threads.order->len > 0 && lode_now_ns() < until_ns)
 		if (!take_next(self, -1))
 			g_usleep(200);
 }

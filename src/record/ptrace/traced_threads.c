@@ -193,26 +193,3 @@ LodeRan lode_run_delay_compare(const LodeRunDelay *at_look, const LodeRunDelay *
 	               ? LODE_RAN_UNTIL
 	               : LODE_RAN_BEFORE;
 }
-
-static bool read_mask(const char *status, const char *name, uint64_t *out_mask)
-{
-	const char *at = strstr(status, name);
-
-	if (at == NULL)
-		return false;
-	*out_mask = g_ascii_strtoull(at + strlen(name), NULL, 16);
-	return true;
-}
-
-bool lode_trap_use_read(const char *status, LodeTrapUse *out)
-{
-	const uint64_t bit = UINT64_C(1) << (SIGTRAP - 1);
-	uint64_t blocked, ignored, caught;
-
-	if (!read_mask(status, "\nSigBlk:\t", &blocked) ||
-		!read_mask(status, "\nSigIgn:\t", &ignored) ||
-		!read_mask(status, "\nSigCgt:\t", &caught))
-		return false;
-	*out = (LodeTrapUse){(blocked & bit) != 0, (ignored & bit) != 0, (caught & bit) != 0};
-	return true;
-}

@@ -96,11 +96,3 @@ typedef enum {
 
 LodeRan lode_run_delay_compare(const LodeRunDelay *at_look, const LodeRunDelay *at_stop,
 	uint64_t look_ns, uint64_t stop_ns);
-
-/* What a thread's process does at SIGTRAP. */
-typedef struct {
-	bool is_blocked, is_ignored, is_caught;
-} LodeTrapUse;
-
-/* False: it cannot be read. */
-bool lode_trap_use_read(const char *status, LodeTrapUse *out);

@@ -6,6 +6,7 @@
 #include "base/files/run_folder.h"
 #include "record/events/perf_event_choice.h"
 #include "record/programs/preloaded_library.h"
+#include "record/programs/running_process.h"
 #include "record/windows/own_system_calls.h"
 #include "sources/windows/window_log_format.h"
 
@@ -156,29 +157,16 @@ static char *read_text(pid_t pid, const char *name)
 	return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
 }
 
-/* A number of /proc/PID/status; `name` with the line's start and the colon. */
-static uint64_t status_number(const char *status, const char *name, guint base)
-{
-	const char *at = status != NULL ? strstr(status, name) : NULL;
-
-	return at != NULL ? g_ascii_strtoull(at + strlen(name), NULL, base) : 0;
-}
-
 static bool is_traced(const char *status)
 {
-	return status_number(status, "\nTracerPid:", 10) != 0;
+	return lode_thread_status_number(status, "TracerPid", 10) != 0;
 }
 
 /* The number of seccomp filters. In a container all processes have some, which allow what is
  * needed. */
 static uint64_t n_limits(const char *status)
 {
-	return status_number(status, "\nSeccomp_filters:", 10);
-}
-
-static bool has_trap(const char *status, const char *name)
-{
-	return (status_number(status, name, 16) >> (SIGTRAP - 1) & 1) != 0;
+	return lode_thread_status_number(status, "Seccomp_filters", 10);
 }
 
 static LodeWindowObstacle find_obstacle(
@@ -212,7 +200,7 @@ static bool has_page(const LodeWindowRecorder *self, const char *maps)
  */
 static bool is_ready(const LodeWindowRecorder *self, const char *status, const char *maps)
 {
-	return has_trap(status, "\nSigCgt:") && has_page(self, maps);
+	return lode_thread_status_trap(status).is_caught && has_page(self, maps);
 }
 
 /* Without a ring, poll() does not tell of the end. */
@@ -228,11 +216,12 @@ static LodeWindowObstacle find_change(
 	const LodeWindowRecorder *self, Event *event, const char *status)
 {
 	const bool was_blocked = event->is_blocked;
+	LodeTrapUse use = lode_thread_status_trap(status);
 
-	event->is_blocked = has_trap(status, "\nSigBlk:");
+	event->is_blocked = use.is_blocked;
 	if (n_limits(status) > self->n_limits)
 		return LODE_WINDOW_OBSTACLE_SECCOMP;
-	if (!has_trap(status, "\nSigCgt:"))
+	if (!use.is_caught)
 		return LODE_WINDOW_OBSTACLE_HANDLER;
 	return was_blocked && event->is_blocked ? LODE_WINDOW_OBSTACLE_BLOCKED
 	                                        : LODE_WINDOW_OBSTACLE_NONE;
@@ -335,7 +324,7 @@ static Event *open_waiting(LodeWindowRecorder *self, pid_t pid)
 	close_events_of(self, pid);
 	if (status == NULL)
 		return NULL;
-	if (status_number(status, "\nThreads:", 10) > 1) {
+	if (lode_thread_status_number(status, "Threads", 10) > 1) {
 		lode_window_logs_add_obstacle(self->logs, pid, LODE_WINDOW_OBSTACLE_THREADS);
 		return NULL;
 	}

@@ -2,6 +2,8 @@
 /* What is read of traced threads: whether they ran, and what they do at SIGTRAP. */
 #include "record/ptrace/traced_threads.h"
 
+#include "record/programs/running_process.h"
+
 static void test_delays(void)
 {
 	const LodeRunDelay look = {5000, 1000, 10, true};
@@ -24,11 +26,15 @@ static void test_trap_use(void)
 	static const char status[] = "Name:\tx\nSigPnd:\t0000000000000000\n"
 				     "SigBlk:\t0000000000000010\nSigIgn:\t0000000000000000\n"
 				     "SigCgt:\t0000000000004010\n";
-	LodeTrapUse use;
+	LodeTrapUse use = lode_thread_status_trap(status);
 
-	g_assert_true(lode_trap_use_read(status, &use));
-	g_assert_true(use.is_blocked && !use.is_ignored && use.is_caught);
-	g_assert_false(lode_trap_use_read("Name:\tx\n", &use));
+	g_assert_true(use.is_known && use.is_blocked && use.is_caught);
+	g_assert_false(use.is_ignored || use.is_pending);
+	g_assert_cmpuint(lode_thread_status_number(status, "SigBlk", 16), ==, 0x10);
+	g_assert_cmpuint(lode_thread_status_number(status, "Sig", 16), ==, 0);
+	g_assert_cmpuint(lode_thread_status_number(status, "igBlk", 16), ==, 0);
+	g_assert_false(lode_thread_status_trap("Name:\tx\n").is_known);
+	g_assert_false(lode_thread_status_trap(NULL).is_known);
 }
 
 static void test_table(void)
