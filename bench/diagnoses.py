@@ -52,7 +52,8 @@ def pairs_of(words, scratch):
         elif path.parent != pathlib.Path(".") and path.parent.is_dir():
             yield path.parent, path.name
         else:
-            kind, seed, share = (word.split(":") + ["1", "30"])[:3] if word.count(":") < 2 else word.split(":")
+            given = word.split(":")
+            kind, seed, share = given + ["1", "30"][len(given) - 1 :]
             made = scratch / word.replace(":", "-")
             subprocess.run([sys.executable, TWINS, kind, seed, share, made], check=True, stdout=subprocess.DEVNULL)
             yield from ((made, pair) for pair in (read_rows(made) if made.exists() else ()))
