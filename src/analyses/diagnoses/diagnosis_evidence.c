@@ -292,7 +292,7 @@ static void add_stored(LodeDiagnosis *self, const LodeCostedCode *code)
 		if (seen == NULL || seen->stored == 0 ||
 			(code->facts[at] >> LODE_CODE_STORED & 1) == 0)
 			continue;
-		accesses += seen->accesses;
+		accesses += lode_window_judged_accesses(seen);
 		stored += seen->stored;
 	}
 	if (accesses > 0)

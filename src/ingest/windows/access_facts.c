@@ -86,6 +86,7 @@ void lode_access_facts_add(LodeAccessFacts *self, LodeObservedInstruction *facts
 	facts->line_bytes |= line_bytes(address, size);
 	facts->split += address % LINE + last >= LINE;
 	facts->split_pages += address % PAGE + last >= PAGE;
+	facts->first_accesses += self->last_stretch != stretch;
 	if (self->last_stretch == stretch) {
 		facts->repeated += address == self->last_address;
 		facts->page_changes += address / PAGE != self->last_address / PAGE;

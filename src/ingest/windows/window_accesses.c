@@ -19,6 +19,10 @@
 
 enum { SAMPLES_OF_OPERAND = 64, SAMPLES_BETWEEN = 1 << 10 };
 
+/* Steps before an access, from which on what was stored and used before it is taken for known: one
+ * iteration of most loops. Bursts of few steps would tell of loads that no store came before. */
+enum { LEAST_KNOWN_STEPS = 32 };
+
 /* An access, and all that is needed to say what it is to. */
 typedef struct {
 	uint64_t chance, ordinal;
@@ -50,8 +54,9 @@ struct LodeWindowAccesses {
 	GPtrArray *rows;          /* Row, by the number of the code; NULL: none */
 	LodeRecentAccesses recent;
 	LodeLineVisits visits;
-	uint32_t stretch; /* counts: what is executed without a gap */
-	uint32_t n_steps; /* in the window, rounds too */
+	uint32_t stretch;     /* counts: what is executed without a gap */
+	uint32_t n_steps;     /* in all windows, rounds too… */
+	uint32_t known_since; /* …since which all accesses of this window are known */
 	uint64_t n_accesses;
 	uint32_t n_of_operand; /* most that are kept */
 	uint32_t n_kept;
@@ -199,6 +204,12 @@ static void add_unknown(LodeWindowAccesses *self, Operand *unknown, const LodeVi
 
 /* --- facts --- */
 
+static void forget(LodeWindowAccesses *self)
+{
+	lode_recent_accesses_forget(&self->recent);
+	self->known_since = self->n_steps;
+}
+
 static void add_facts(LodeWindowAccesses *self, Row *row, LodeObservedInstruction *facts,
 	const LodeDataOperand *operand, bool is_conflict)
 {
@@ -210,6 +221,10 @@ static void add_facts(LodeWindowAccesses *self, Row *row, LodeObservedInstructio
 	                                       : NULL;
 
 	lode_access_facts_add(&row->facts, facts, operand->address, operand->size, self->stretch);
+	if (self->n_steps - self->known_since < LEAST_KNOWN_STEPS) {
+		facts->early_accesses++;
+		return;
+	}
 	facts->conflicting += is_conflict;
 	if (store == NULL)
 		return;
@@ -233,10 +248,8 @@ static void visit_operands(LodeWindowAccesses *self, Row *row, const LodeVisited
 		if (is_first)
 			add_facts(self, row, facts, operand, is_conflict);
 		/* Hits show neither other accesses nor how frequent this one is. */
-		if (step->is_hit) {
-			facts->probed_accesses += is_first;
+		if (step->is_hit)
 			continue;
-		}
 		lode_line_visits_add(&self->visits, is_first ? step->code->number : UINT32_MAX,
 			operand->address, operand->size);
 		if (step->is_frequent)
@@ -247,7 +260,7 @@ static void visit_operands(LodeWindowAccesses *self, Row *row, const LodeVisited
 		return;
 	if (access->reason != LODE_REASON_NONE) {
 		lode_line_visits_break(&self->visits, step->code->number);
-		lode_recent_accesses_forget(&self->recent);
+		forget(self);
 		if (step->is_frequent)
 			add_unknown(self, &row->unknown, step, access);
 	}
@@ -291,11 +304,11 @@ static void visit(void *data, const LodeVisitedStep *step)
 			&self->recent, step->log->cache_sets, step->log->cache_ways);
 	if (step->index == 0 || step->step->is_gap) {
 		self->stretch += step->index == 0 || !step->is_hit;
-		lode_recent_accesses_forget(&self->recent);
+		forget(self);
 		lode_line_visits_end(&self->visits, put_visit, self->facts);
 	}
 	if (!read_access(step, &access)) {
-		lode_recent_accesses_forget(&self->recent);
+		forget(self);
 		/* another execution of it, at an unknown address */
 		if (step->code != NULL && step->code->number < self->rows->len &&
 			self->rows->pdata[step->code->number] != NULL)

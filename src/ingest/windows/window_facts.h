@@ -6,7 +6,7 @@
  *   window_reading    steps, hits, string_runs, string_rounds
  *   window_outcomes   outcomes, unforetold, denormals, underflows
  *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes, split …
- *                     page_changes, line_visits, line_used_bytes, probed_accesses
+ *                     page_changes, line_visits, line_used_bytes, first_accesses, early_accesses
  *   window_calls      compared_calls, same_arguments, compared_results, same_results
  *
  * Private to ingest/.

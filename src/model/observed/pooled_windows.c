@@ -104,19 +104,20 @@ static void read_facts(const LodeWindows *windows, const LodeObservedInstruction
 	Ratio out_ratios[LODE_N_POOLED])
 {
 	const LodeObservedInstruction *is = facts;
-	uint32_t stepped = lode_window_stepped_accesses(facts);
+	uint32_t compared = lode_window_compared_accesses(facts);
+	uint32_t judged = lode_window_judged_accesses(facts);
 	const Ratio ratios[LODE_N_POOLED] = {
 		[LODE_POOLED_UNFORETOLD] = ratio_of(is->unforetold, is->outcomes),
 		[LODE_POOLED_DENORMAL] = ratio_of(is->denormals, is->steps),
 		[LODE_POOLED_UNDERFLOW] = ratio_of(is->underflows, is->steps),
-		[LODE_POOLED_REPEATED] = ratio_of(is->repeated, is->accesses),
-		[LODE_POOLED_STRIDED] = ratio_of(is->strided, is->accesses),
-		[LODE_POOLED_PAGE_CHANGE] = ratio_of(is->page_changes, is->accesses),
+		[LODE_POOLED_REPEATED] = ratio_of(is->repeated, compared),
+		[LODE_POOLED_STRIDED] = ratio_of(is->strided, compared),
+		[LODE_POOLED_PAGE_CHANGE] = ratio_of(is->page_changes, compared),
 		[LODE_POOLED_SPLIT] = ratio_of(is->split, is->accesses),
 		[LODE_POOLED_SPLIT_PAGE] = ratio_of(is->split_pages, is->accesses),
-		[LODE_POOLED_STORED] = ratio_of(is->stored, stepped),
-		[LODE_POOLED_PART_STORED] = ratio_of(is->part_stored, stepped),
-		[LODE_POOLED_CONFLICTING] = ratio_of(is->conflicting, stepped),
+		[LODE_POOLED_STORED] = ratio_of(is->stored, judged),
+		[LODE_POOLED_PART_STORED] = ratio_of(is->part_stored, judged),
+		[LODE_POOLED_CONFLICTING] = ratio_of(is->conflicting, judged),
 		[LODE_POOLED_LINE_USED] = ratio_of(is->line_used_bytes / 64.0, is->line_visits),
 		[LODE_POOLED_SAME_ARGUMENTS] = ratio_of(is->same_arguments, is->compared_calls),
 		[LODE_POOLED_SAME_RESULT] = ratio_of(is->same_results, is->compared_results),

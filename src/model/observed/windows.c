@@ -42,7 +42,8 @@ static const char *const fact_names[] = {
 	[LODE_WINDOW_FACT_STRING_RUNS] = "string_runs",
 	[LODE_WINDOW_FACT_STRING_ROUNDS] = "string_rounds",
 	[LODE_WINDOW_FACT_HITS] = "hits",
-	[LODE_WINDOW_FACT_PROBED_ACCESSES] = "probed_accesses",
+	[LODE_WINDOW_FACT_FIRST_ACCESSES] = "first_accesses",
+	[LODE_WINDOW_FACT_EARLY_ACCESSES] = "early_accesses",
 };
 
 uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
@@ -51,7 +52,8 @@ uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
 		&facts->compared_calls, &facts->same_arguments, &facts->compared_results,
 		&facts->same_results, &facts->page_changes, &facts->line_visits,
 		&facts->line_used_bytes, &facts->loop_rounds, &facts->loop_exits,
-		&facts->string_runs, &facts->string_rounds, &facts->hits, &facts->probed_accesses};
+		&facts->string_runs, &facts->string_rounds, &facts->hits, &facts->first_accesses,
+		&facts->early_accesses};
 
 	return fields[fact];
 }

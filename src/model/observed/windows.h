@@ -70,9 +70,12 @@ typedef struct {
 	 * and the rounds of all of them, of one at most LODE_MOST_STRING_ROUNDS. A window that
 	 * begins in the midst of one counts twice the rounds that are left. */
 	uint32_t string_runs, string_rounds;
-	/* Hits of breakpoints from outside, which are no steps; and those of the accesses above
-	 * whose addresses they gave: what was stored or used before these is not known. */
-	uint32_t hits, probed_accesses;
+	/* Hits of breakpoints from outside, which are no steps. */
+	uint32_t hits;
+	/* Of the accesses above: those that are the instruction's first in their window, which
+	 * have none before to be compared with; those at hits, or with few steps before in their
+	 * window, of which it is not known what was stored or used before. */
+	uint32_t first_accesses, early_accesses;
 } LodeObservedInstruction;
 
 enum { LODE_MOST_STRING_ROUNDS = 1 << 16 };
@@ -92,17 +95,24 @@ typedef enum {
 	LODE_WINDOW_FACT_STRING_RUNS,
 	LODE_WINDOW_FACT_STRING_ROUNDS,
 	LODE_WINDOW_FACT_HITS,
-	LODE_WINDOW_FACT_PROBED_ACCESSES,
+	LODE_WINDOW_FACT_FIRST_ACCESSES,
+	LODE_WINDOW_FACT_EARLY_ACCESSES,
 	LODE_N_WINDOW_FACTS,
 } LodeWindowFact;
 
 /* The field of a further fact. */
 uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact);
 
-/* Those of the accesses that were executed in windows, with what came before them. */
-static inline uint32_t lode_window_stepped_accesses(const LodeObservedInstruction *facts)
+/* Those that `repeated`, `strided` and `page_changes` are of. */
+static inline uint32_t lode_window_compared_accesses(const LodeObservedInstruction *facts)
 {
-	return facts->accesses - MIN(facts->probed_accesses, facts->accesses);
+	return facts->accesses - MIN(facts->first_accesses, facts->accesses);
+}
+
+/* Those that `stored`, `part_stored` and `conflicting` are of. */
+static inline uint32_t lode_window_judged_accesses(const LodeObservedInstruction *facts)
+{
+	return facts->accesses - MIN(facts->early_accesses, facts->accesses);
 }
 
 /* "underflows", "split_pages" …, as the fields are called, and back; −1: unknown. */

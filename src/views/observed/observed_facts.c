@@ -75,21 +75,21 @@ static void append_judged(
 /* The address of each access compared with the one before. */
 static void append_accesses(const LodeObservedInstruction *facts, GString *out)
 {
-	double accesses = facts->accesses;
+	double accesses = facts->accesses, compared = lode_window_compared_accesses(facts);
 
 	if (facts->accesses < LODE_OBSERVED_STEPS)
 		return;
-	if (facts->stride != 0 && facts->strided >= MOST_ACCESSES * accesses) {
+	if (facts->stride != 0 && facts->strided >= MOST_ACCESSES * compared) {
 		g_autofree char *stride = g_strdup_printf(
 			"stride %" G_GINT64_FORMAT, facts->stride);
-		append_share(out, stride, facts->strided, accesses);
-	} else if (facts->repeated >= MOST_ACCESSES * accesses) {
-		append_share(out, "same address", facts->repeated, accesses);
+		append_share(out, stride, facts->strided, compared);
+	} else if (facts->repeated > 0 && facts->repeated >= MOST_ACCESSES * compared) {
+		append_share(out, "same address", facts->repeated, compared);
 	}
-	append_share(out, "part-stored", facts->part_stored, lode_window_stepped_accesses(facts));
+	append_share(out, "part-stored", facts->part_stored, lode_window_judged_accesses(facts));
 	append_share(out, "split", facts->split, accesses);
 	append_share(out, "across pages", facts->split_pages, accesses);
-	append_share(out, "set conflict", facts->conflicting, lode_window_stepped_accesses(facts));
+	append_share(out, "set conflict", facts->conflicting, lode_window_judged_accesses(facts));
 	if (facts->line_visits >= LEAST_VISITS)
 		g_string_append_printf(out, "%s%.0f of 64 bytes of its lines used",
 			out->len > 0 ? ", " : "",

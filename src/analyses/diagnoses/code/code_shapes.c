@@ -221,18 +221,19 @@ static const double MOST_STORED = 0.6;
 enum { NEAR_STEPS = 20, ENOUGH_ACCESSES = 16 };
 
 typedef struct {
-	double accesses, stored, repeated;
+	double compared, judged, stored, repeated;
 } Stored;
 
 static bool is_enough(const Stored *self)
 {
-	return self->accesses >= ENOUGH_ACCESSES;
+	return MIN(self->compared, self->judged) >= ENOUGH_ACCESSES;
 }
 
 static void add_seen(Stored *self, const LodeObservedInstruction *seen)
 {
-	self->accesses += seen->accesses;
+	self->compared += lode_window_compared_accesses(seen);
 	self->repeated += seen->repeated;
+	self->judged += lode_window_judged_accesses(seen);
 	self->stored += seen->store_steps <= NEAR_STEPS ? seen->stored : 0;
 }
 
@@ -261,8 +262,8 @@ static void find_stored(LodeCostedCode *code, const GArray *changes)
 		                       : is_enough(of_function) ? of_function
 		                                                : &all;
 		if (code->loops[change->load] == LODE_NONE || !is_enough(stored) ||
-			stored->stored < MOST_STORED * stored->accesses ||
-			stored->repeated < MOST_STORED * stored->accesses)
+			stored->stored < MOST_STORED * stored->judged ||
+			stored->repeated < MOST_STORED * stored->compared)
 			continue;
 		for (uint32_t at = change->load; at <= change->store; at++)
 			code->facts[at] |= UINT64_C(1) << LODE_CODE_STORED;

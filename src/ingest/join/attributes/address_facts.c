@@ -95,8 +95,8 @@ static int64_t stride_of(const LodeAddressEvidence *evidence)
 
 	if (evidence->walk.is_known && evidence->walk.stride != 0)
 		return evidence->walk.stride;
-	return windows != NULL && windows->accesses >= LEAST_STRIDED &&
-	                       windows->strided >= MOST * windows->accesses
+	return windows != NULL && lode_window_compared_accesses(windows) >= LEAST_STRIDED &&
+	                       windows->strided >= MOST * lode_window_compared_accesses(windows)
 	               ? windows->stride
 	               : 0;
 }
@@ -104,6 +104,7 @@ static int64_t stride_of(const LodeAddressEvidence *evidence)
 static void add_stride(Texts *self, const LodeAddressEvidence *evidence)
 {
 	const LodeObservedInstruction *windows = evidence->windows;
+	uint32_t compared = windows != NULL ? lode_window_compared_accesses(windows) : 0;
 	int64_t stride = stride_of(evidence);
 	char text[LODE_ADDRESS_FACT_SIZE];
 
@@ -112,13 +113,12 @@ static void add_stride(Texts *self, const LodeAddressEvidence *evidence)
 		add(self, text);
 	else if (evidence->walk.is_equal)
 		add(self, "stride:equal");
-	else if (windows == NULL || windows->accesses < LEAST_STRIDED)
+	else if (compared < LEAST_STRIDED)
 		return;
-	else if (windows->repeated >= MOST * windows->accesses)
+	else if (windows->repeated >= MOST * compared)
 		add(self, "stride:0");
-	else if (windows->accesses >= LEAST_WITHOUT_STRIDE &&
-		 windows->strided < FEW * windows->accesses &&
-		 windows->repeated < FEW * windows->accesses)
+	else if (compared >= LEAST_WITHOUT_STRIDE && windows->strided < FEW * compared &&
+		 windows->repeated < FEW * compared)
 		add(self, "stride:none");
 }
 
@@ -285,9 +285,10 @@ static bool is_jumping(const LodeAddressEvidence *evidence, bool has_windows)
 	LodeAddressMoves moves;
 
 	if (has_windows)
-		return evidence->windows->page_changes >= FEW * evidence->windows->accesses;
-	if (pool != NULL && pool->accesses >= LEAST_ACCESSES)
-		return (double)pool->page_changes >= FEW * (double)pool->accesses;
+		return evidence->windows->page_changes >=
+		       FEW * lode_window_compared_accesses(evidence->windows);
+	if (pool != NULL && pool->compared >= LEAST_ACCESSES)
+		return (double)pool->page_changes >= FEW * (double)pool->compared;
 	if (!evidence->is_step_known)
 		return false;
 	if (evidence->is_linear)
@@ -303,12 +304,12 @@ static bool has_conflicts(const LodeAddressEvidence *evidence)
 {
 	const LodeObservedInstruction *windows = evidence->windows;
 	const LodeAddressPool *pool = evidence->pool;
-	uint32_t stepped = windows != NULL ? lode_window_stepped_accesses(windows) : 0;
+	uint32_t judged = windows != NULL ? lode_window_judged_accesses(windows) : 0;
 
-	if (stepped >= LEAST_ACCESSES)
-		return windows->conflicting >= OFTEN * stepped;
-	return pool != NULL && pool->stepped >= LEAST_ACCESSES &&
-	       (double)pool->conflicting >= OFTEN * (double)pool->stepped;
+	if (judged >= LEAST_ACCESSES)
+		return windows->conflicting >= OFTEN * judged;
+	return pool != NULL && pool->judged >= LEAST_ACCESSES &&
+	       (double)pool->conflicting >= OFTEN * (double)pool->judged;
 }
 
 /* By the code, which tells also where walks come back that windows are too short for. Executions

@@ -30,8 +30,9 @@ typedef struct {
 	uint64_t n_draws, n_pairs; /* n_pairs of draws are of one page */
 	uint64_t least, most;      /* addresses of draws; of all processes */
 	LodeAddressMoves moves;
-	/* In windows and at breakpoints; `stepped` of the accesses in windows. */
-	uint64_t accesses, stepped, page_changes, conflicting, line_visits, line_used_bytes;
+	/* In windows and at breakpoints; of the accesses, those that are compared with the one
+	 * before, and those before which enough is known (LodeObservedInstruction). */
+	uint64_t compared, judged, page_changes, conflicting, line_visits, line_used_bytes;
 } LodeAddressPool;
 
 /*

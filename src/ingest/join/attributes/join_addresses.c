@@ -276,8 +276,8 @@ static void add_to_pool(Joining *self, uint32_t instruction, const Own *own)
 	pool->moves.n_down += moves.n_down;
 	if (windows == NULL)
 		return;
-	pool->accesses += windows->accesses;
-	pool->stepped += lode_window_stepped_accesses(windows);
+	pool->compared += lode_window_compared_accesses(windows);
+	pool->judged += lode_window_judged_accesses(windows);
 	pool->page_changes += windows->page_changes;
 	pool->conflicting += windows->conflicting;
 	pool->line_visits += windows->line_visits;

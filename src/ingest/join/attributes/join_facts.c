@@ -67,8 +67,9 @@ static uint32_t observed_facts(const LodeJoinCode *code, const LodeObservedInstr
 		[LODE_JOIN_FACT_SPLIT_LINE] = has_share(it->split, it->accesses, seen, LEAST_SPLIT),
 		[LODE_JOIN_FACT_SPLIT_PAGE] = has_share(
 			it->split_pages, it->accesses, seen, LEAST_SPLIT),
-		[LODE_JOIN_FACT_REPEATS_ADDRESS] = is_load && has_share(it->repeated, it->accesses,
-								      seen, LEAST_REPEATED),
+		[LODE_JOIN_FACT_REPEATS_ADDRESS] =
+			is_load && has_share(it->repeated, lode_window_compared_accesses(it), seen,
+					   LEAST_REPEATED),
 		[LODE_JOIN_FACT_REPEATS_ARGUMENTS] = has_same_arguments,
 		[LODE_JOIN_FACT_REPEATS_RESULT] = has_same_arguments &&
 	                                          has_share(it->same_results, it->compared_results,

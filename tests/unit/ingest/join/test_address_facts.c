@@ -308,14 +308,14 @@ static void test_conflicts(void)
 	g_assert_false(has_any(&evidence, "conflict:"));
 
 	/* those of the object */
-	LodeAddressPool pool = {.accesses = 80, .stepped = 80, .conflicting = 10};
+	LodeAddressPool pool = {.compared = 80, .judged = 80, .conflicting = 10};
 	const LodeAddressEvidence of_pool = {.windows = &windows, .pool = &pool, .reach = 2048};
 	g_assert_true(has(&of_pool, "conflict:first-level"));
 	pool.conflicting = 9;
 	g_assert_false(has_any(&of_pool, "conflict:"));
-	pool = (LodeAddressPool){.accesses = 29, .stepped = 29, .conflicting = 29};
+	pool = (LodeAddressPool){.compared = 29, .judged = 29, .conflicting = 29};
 	g_assert_false(has_any(&of_pool, "conflict:"));
-	pool = (LodeAddressPool){.accesses = 80, .stepped = 80, .conflicting = 80};
+	pool = (LodeAddressPool){.compared = 80, .judged = 80, .conflicting = 80};
 	windows = (LodeObservedInstruction){.accesses = 30}; /* which knows better */
 	g_assert_false(has_any(&of_pool, "conflict:"));
 }
