@@ -23,6 +23,7 @@
 #include "views/form/row_stream.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
+#include "views/observed/observed_summary.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -439,6 +440,20 @@ static void put_unresolved(const View *self)
 			"Unresolved: %s of the weight; lode info says why.", all);
 }
 
+/* What could be asked next, beside the profile itself. */
+static void put_further(const View *self, const char *path, bool is_open)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	const char *observe = is_open ? lode_observed_hint(self->profile) : NULL;
+	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
+
+	if (by_clock != NULL)
+		lode_profile_lines_print(terminal, self->out,
+			"       lode report %s --weight latency   %s", path, by_clock);
+	if (observe != NULL)
+		lode_profile_lines_print(terminal, self->out, "       %s", observe);
+}
+
 static void put_next(const View *self, uint32_t n_shown)
 {
 	g_autofree char *path = lode_shell_profile(
@@ -468,13 +483,13 @@ static void put_next(const View *self, uint32_t n_shown)
 			"%slode report %s --all   %s sequences",
 			n_shown > 0 ? "       " : "Next:  ", path,
 			self->run->parameters.only_findings ? "mines and lists" : "the mined");
-	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
-	if (by_clock != NULL)
-		lode_profile_lines_print(terminal, self->out,
-			"       lode report %s --weight latency   %s", path, by_clock);
+	put_further(self, path, self->diagnoses->diagnoses->len == 0);
 }
 
 /* --- the first screen --- */
+
+/* Of the time, from which on what the diagnoses leave open is the question. */
+static const double MOSTLY_UNCOVERED = 0.5;
 
 /* Lines of the screen, and what it has of functions above the diagnoses and of findings below. */
 enum { SCREEN_LINES = 25, SCREEN_FUNCTIONS = 3, SCREEN_FINDINGS = 2 };
@@ -507,10 +522,15 @@ static void put_uncovered_finding(const View *self, uint32_t index)
 	lode_diagnosis_lines_put(terminal, line->str, self->out);
 }
 
+static double uncovered_share(const View *self)
+{
+	return self->diagnoses->user - self->diagnoses->covered;
+}
+
 static void put_uncovered(const View *self)
 {
 	const LodeFindings *findings = self->findings;
-	double rest = self->diagnoses->user - self->diagnoses->covered;
+	double rest = uncovered_share(self);
 	uint32_t n = 0;
 	/* Diagnoses have the room first. */
 	uint32_t n_most = self->diagnoses->diagnoses->len > SCREEN_FINDINGS ? 1 : SCREEN_FINDINGS;
@@ -560,10 +580,7 @@ static void put_diagnoses_next(const View *self)
 	/* The second command only where it has room. */
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
 	lode_profile_lines_print(terminal, self->out, "%s", has_room ? more : next);
-	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
-	if (by_clock != NULL)
-		lode_profile_lines_print(terminal, self->out,
-			"       lode report %s --weight latency   %s", path, by_clock);
+	put_further(self, path, uncovered_share(self) >= MOSTLY_UNCOVERED);
 }
 
 /* A part of the screen, made before it is known how much of the others has room. */

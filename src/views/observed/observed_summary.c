@@ -11,6 +11,10 @@
 
 enum { MOST_PROGRAMS = 1000 };
 
+/* Windows that are asked for have more steps than that in a second; of a program that ran shorter
+ * they would not tell more. */
+enum { FEW_STEPS = 8000, ENOUGH_SAMPLES = 500 };
+
 bool lode_is_observed(const LodeProfile *profile)
 {
 	return profile->frequency == LODE_FREQUENCY_INFERRED && profile->windows != NULL &&
@@ -32,6 +36,17 @@ char *lode_observed_windows_text(const LodeProfile *profile)
 		g_string_append_printf(text, "%s%s breakpoint hit%s", text->len > 0 ? ", " : "",
 			lode_number_format_count((double)hits, number), hits == 1 ? "" : "s");
 	return g_string_free(text, FALSE);
+}
+
+const char *lode_observed_hint(const LodeProfile *profile)
+{
+	bool has_few = lode_is_observed(profile) && profile->windows->n_steps < FEW_STEPS &&
+	               profile->n_samples >= ENOUGH_SAMPLES;
+
+	return has_few ? "lode run --windows 3% -- …   longer stretches of it, step by step: "
+	                 "values "
+	                 "that go through memory, targets of calls"
+	               : NULL;
 }
 
 double lode_observed_time_share(const LodeProfile *profile)

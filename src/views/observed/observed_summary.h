@@ -11,6 +11,10 @@ bool lode_is_observed(const LodeProfile *profile);
 /* "1,240 windows, 3,120 breakpoint hits"; "" where there were none. The caller frees it. */
 char *lode_observed_windows_text(const LodeProfile *profile);
 
+/* The command that would observe more, and what, where the program ran long enough for it and few
+ * steps were taken; NULL elsewhere. */
+const char *lode_observed_hint(const LodeProfile *profile);
+
 /* The share of windows in the program's processor time. NAN: not known. */
 double lode_observed_time_share(const LodeProfile *profile);
 

@@ -17,6 +17,7 @@
 #include "sample_profile.h"
 #include "views/code/annotate.h"
 #include "views/code/function_graph.h"
+#include "views/observed/observed_summary.h"
 #include "views/profile/import_summary.h"
 #include "views/profile/info.h"
 
@@ -365,11 +366,31 @@ static void test_import_summary(void)
 	g_assert_nonnull(strstr(text, "(perf.data of lode, inferred frequencies, 1,240 windows)"));
 }
 
+/* More is asked for where few steps were taken of a program that ran long enough. */
+static void test_hint(void)
+{
+	static const struct {
+		uint64_t n_steps, n_samples;
+		bool is_hinted;
+	} cases[] = {{1200, 4000, true}, {13000, 4000, false}, {1200, 100, false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = make_profile();
+		profile->windows->n_steps = cases[i].n_steps;
+		profile->n_samples = (double)cases[i].n_samples;
+		g_assert_true((lode_observed_hint(profile) != NULL) == cases[i].is_hinted);
+	}
+	g_autoptr(LodeProfile) without = make_profile();
+	g_clear_pointer(&without->windows, lode_windows_free);
+	g_assert_null(lode_observed_hint(without));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/windows/info", test_info);
 	g_test_add_func("/views/windows/none", test_none);
+	g_test_add_func("/views/windows/hint", test_hint);
 	g_test_add_func("/views/windows/many_processes", test_many_processes);
 	g_test_add_func("/views/windows/annotate", test_annotate);
 	g_test_add_func("/views/windows/not-judged", test_not_judged);
