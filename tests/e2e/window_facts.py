@@ -207,14 +207,26 @@ def counted(facts):
         facts.expect(("after:fork" in facts.attributes(function)) == is_so, f"{function}: after:fork is {not is_so}")
 
 
+LOOKS = {"denormals": denormals, "splits": splits, "calls": calls, "forks": forks, "rounds": rounds}
+
+
+def faults_of(profile, look):
+    facts = Facts(profile)
+    look(facts)
+    return facts.faults
+
+
 def try_build(directory, compiler, level):
     program, profile = os.path.join(directory, f"{compiler}{level}"), os.path.join(directory, f"{compiler}{level}.lode")
     run(compiler, level, "-g", "-o", program, SOURCE)
-    run(LODE, "run", "--windows", "50%", "-o", profile, "--", program, str(MILLISECONDS))
-    for name, look in (("denormals", denormals), ("splits", splits), ("calls", calls), ("forks", forks), ("rounds", rounds)):
-        facts = Facts(profile)
-        look(facts)
-        check(f"{compiler} {level}: {name}", facts.faults)
+    # In a short run on a busy machine there may be too few windows to see each fact.
+    for factor in (1, 2, 4):
+        run(LODE, "run", "--windows", "50%", "-o", profile, "--", program, str(factor * MILLISECONDS))
+        faults = {name: faults_of(profile, look) for name, look in LOOKS.items()}
+        if not any(faults.values()):
+            break
+    for name, its in faults.items():
+        check(f"{compiler} {level}: {name}", its)
     if shutil.which("qemu-x86_64") is not None:
         exact = profile + ".counted"
         run(LODE, "run", "--count", "-o", exact, "--", program, "500")
