@@ -17,15 +17,16 @@
 #include <unistd.h>
 
 enum {
-	FEWEST_SAMPLES = 100,   /* from which a share is known to some percent */
-	FREQUENCY = 10000,      /* sequences need more samples than functions do… */
-	FREQUENCY_STEP = 500,   /* …but a program must not become slow by them */
-	COST_SHARE = 33,        /* of the program's time, the divisor: 3 % */
-	LEAST_FREQUENCY = 1500, /* fewer tell little of a program of half a second */
-	/* Short programs have few samples. At first there are more, which take a long one half a
-	 * percent of 10 s. */
+	FEWEST_SAMPLES = 100,  /* from which a share is known to some percent */
+	FREQUENCY = 10000,     /* sequences need more samples than functions do… */
+	FREQUENCY_STEP = 100,  /* …but a program must not become slow by them */
+	COST_SHARE = 28,       /* of the program's time, the divisor: 3.6 % */
+	LEAST_FREQUENCY = 200, /* where a sample takes more than 0.18 ms */
+	/* Short programs have few samples. At first there are more, for at most so much of the
+	 * program's time. */
 	FIRST_FREQUENCY = 6000,
 	FIRST_MS = 500,
+	FIRST_COST_MS = 35,
 	REGISTERS_NS = 1500, /* that a sample takes longer with registers and stack */
 	/* With each sample, for data addresses and callers: as many as printf() uses, but not more
 	 * than 4 MiB a second. */
@@ -108,21 +109,32 @@ static uint64_t plain_sample_cost_ns(void)
 	return (uint64_t)lode_sample_cost_measure(&lode_perf_kernel, &attr).sample_ns;
 }
 
-/* As many as the kernel allows, where that is less, and as cost little; a program that runs once
- * more in qemu is not in a hurry. */
-static uint64_t default_frequency(bool is_alone, bool has_registers)
+/* Samples a second that take `budget_ns` of a second. */
+static uint64_t affordable(uint64_t budget_ns, uint64_t cost_ns, uint64_t most)
 {
-	uint64_t cost_ns = is_alone ? plain_sample_cost_ns() : 0;
-	uint64_t frequency = FREQUENCY;
+	uint64_t frequency = budget_ns / MAX(cost_ns, 1) / FREQUENCY_STEP * FREQUENCY_STEP;
 
-	if (cost_ns > 0) {
-		/* Half as much is lost again in the caches, as ten programs have shown. */
-		cost_ns = (cost_ns + (has_registers ? REGISTERS_NS : 0)) * 3 / 2;
-		uint64_t affordable = G_USEC_PER_SEC * 1000 / COST_SHARE / cost_ns;
-		frequency = CLAMP(
-			affordable / FREQUENCY_STEP * FREQUENCY_STEP, LEAST_FREQUENCY, FREQUENCY);
-	}
-	return CLAMP(allowed_frequency(), 1, frequency);
+	return CLAMP(allowed_frequency(), 1, CLAMP(frequency, LEAST_FREQUENCY, most));
+}
+
+/* Of a program that is sampled by a timer at a rate that nobody chose: as many samples as the
+ * kernel allows and as cost little. One that runs once more in qemu is not in a hurry. */
+static void set_rates(LodePerfSamplerOptions *options, bool is_alone)
+{
+	const uint64_t second_ns = G_USEC_PER_SEC * 1000;
+	uint64_t cost_ns = is_alone ? plain_sample_cost_ns() : 0;
+
+	/* The timer's interrupt is most of it; a fifth more is lost in the program's caches. */
+	if (cost_ns > 0)
+		cost_ns = cost_ns * 6 / 5 + (options->has_user_registers ? REGISTERS_NS : 0);
+	options->frequency = affordable(second_ns / COST_SHARE, cost_ns, FREQUENCY);
+	/* A process that is attached to has run already, and may have threads that take all
+	 * descriptors. */
+	if (!is_alone || options->pid != 0)
+		return;
+	options->first_ms = FIRST_MS;
+	options->first_frequency = affordable(
+		second_ns / FIRST_MS * FIRST_COST_MS, cost_ns, FIRST_FREQUENCY);
 }
 
 /* Chains by frame pointers have the callers already; completed by the top of the stack as far as
@@ -161,11 +173,6 @@ static bool sample(Session *self, GError **error)
 	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
 	bool has_stacks = options->has_call_chains || options->user_stack_bytes > 0;
 	bool has_registers = !options->has_no_registers || options->user_stack_bytes > 0;
-	uint64_t frequency = options->frequency > 0 ? options->frequency
-	                                            : default_frequency(is_alone, has_registers);
-	/* A process that is attached to has run already, and may have threads that take all
-	 * descriptors. */
-	bool has_first = is_alone && options->frequency == 0 && options->pid == 0;
 	const char *const page_faults[] = {
 		options->has_kernel ? "page-faults" : "page-faults:u", NULL};
 	g_autoptr(LodeJitRuntime)
@@ -173,7 +180,7 @@ static bool sample(Session *self, GError **error)
 	                          ? lode_jit_runtime_prepare(options->argv, options->directory,
 					    has_stacks ? LODE_JIT_CALLS : 0)
 	                          : NULL;
-	const LodePerfSamplerOptions sampler = {
+	LodePerfSamplerOptions sampler = {
 		.pid = options->pid,
 		.can_trace = is_alone,
 		.duration_ms = options->duration_ms,
@@ -181,7 +188,6 @@ static bool sample(Session *self, GError **error)
 		.has_no_switches = options->has_no_switches,
 		.has_call_chains = options->has_call_chains,
 		.has_user_registers = has_registers,
-		.user_stack_bytes = stack_bytes(options, frequency),
 		.has_data_mappings = has_registers,
 		.aside_events = options->has_no_registers || samples_page_faults(options)
 	                                ? NULL
@@ -190,9 +196,7 @@ static bool sample(Session *self, GError **error)
 		.windows = options->windows,
 		.probes = options->probes,
 		.events = options->events,
-		.frequency = frequency,
-		.first_frequency = FIRST_FREQUENCY,
-		.first_ms = has_first ? FIRST_MS : 0,
+		.frequency = options->frequency,
 		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,
@@ -202,6 +206,10 @@ static bool sample(Session *self, GError **error)
 		.command = options->argv,
 		.notes = options->notes,
 	};
+
+	if (sampler.frequency == 0)
+		set_rates(&sampler, is_alone);
+	sampler.user_stack_bytes = stack_bytes(options, sampler.frequency);
 	gint64 start_us = g_get_monotonic_time();
 	double processor_start = children_seconds();
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);

@@ -66,8 +66,9 @@ const LodeParameter lode_recording_rows[] = {
 		"'lode export' has formats that show them"),
 	{"frequency", 'F', LODE_COUNT(Options, recording.frequency), .least = 1,
 		.most = G_MAXUINT32, .value = "HZ",
-		.summary = "samples per second (default: 10000, or what takes 3 % of the program's "
-			   "time on this machine)"},
+		.summary =
+			"samples per second (default: 10000, or what takes 3.6 % of the program's "
+			"time on this machine)"},
 	LODE_PROBES_ROW(Options, probes,
 		LODE_PROBES_OF_RUN "; with --windows, --no-registers or --count: off"),
 	LODE_WINDOWS_ROW(Options, windows),

@@ -232,9 +232,12 @@ static void write_switches_mark(LodePerfRecording *self, bool is_on, uint64_t ti
 static void bound_switches(LodePerfRecording *self)
 {
 	bool was_over = self->switches.is_over;
-	uint64_t n = self->tally.n_switches - self->n_switches_seen;
+	/* The program's own: a stop for a step is an end and a beginning, too. */
+	uint64_t by_steps = self->probes != NULL ? 2 * lode_probe_recorder_stops(self->probes) : 0;
+	uint64_t own = self->tally.n_switches - MIN(by_steps, self->tally.n_switches);
+	uint64_t n = own - MIN(self->n_switches_seen, own);
 
-	self->n_switches_seen = self->tally.n_switches;
+	self->n_switches_seen = MAX(self->n_switches_seen, own);
 	if (switching_choice(self) == NULL ||
 		lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
 		return;

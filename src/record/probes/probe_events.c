@@ -101,8 +101,8 @@ bool lode_probe_events_arm(LodeProbeEvents *self, unsigned slot, uint64_t addres
 	LodeProbeSlot *at = &self->slots[slot];
 	struct perf_event_attr attr = self->attr;
 	uint64_t period = 1;
-	/* What the last arming did not use up still counts, so that less is added, or some taken
-	 * away (the kernel adds a signed number). */
+	/* REFRESH adds to the number of hits that are left, of which the last place may have left
+	 * some; it may add a negative number. */
 	int added = (int)n - (int)at->left;
 
 	attr.bp_addr = address;

@@ -41,8 +41,8 @@ typedef struct {
  */
 unsigned lode_probe_places_choose(LodeProbePlaces *self, LodeProbeAim *out_aims, unsigned n_max);
 
-/* An instruction was hit; `out_target` is where it led. False: that is not known, or there is
- * nothing to say, as it is no branch. */
+/* An instruction was hit; `out_target` is where it led. False: that is not known, or it is no
+ * branch. */
 bool lode_probe_places_take_hit(
 	LodeProbePlaces *self, const LodeProbeHit *hit, uint64_t *out_target);
 

@@ -41,8 +41,8 @@ enum {
 };
 
 /* A short program may lose more than the share: so much of what it took so far, up to so much. */
-static const double SHORT_SHARE = 0.05;
-enum { SHORT_NS = 40 * 1000 * 1000 };
+static const double SHORT_SHARE = 0.04;
+enum { SHORT_NS = 25 * 1000 * 1000 };
 
 /* Of what is spent, where there are both. */
 static const double STEPS_SHARE = 0.4;
@@ -75,6 +75,7 @@ struct LodeProbeRecorder {
 	gint64 begin_us, due_us;
 	uint64_t hit_ns;             /* 0: breakpoints do not work here */
 	uint64_t spent_ns, steps_ns; /* in all; of it, by steps */
+	uint64_t n_stops;            /* for steps */
 	uint64_t ended_ns;           /* processor time of processes that are gone */
 	GArray *late;                /* LodeProbeSteps: threads to be let go */
 	pid_t child;
@@ -369,6 +370,7 @@ static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
 	lode_probe_log_charge(process->log, 0, steps.spent_ns);
 	self->spent_ns += steps.spent_ns;
 	self->steps_ns += steps.spent_ns;
+	self->n_stops += steps.n_stops;
 }
 
 static void hold_session(LodeProbeRecorder *self, Process *process)
@@ -411,6 +413,11 @@ static uint64_t worked_ns(LodeProbeRecorder *self, Process *looked_at)
 static double allowed_ns(const LodeProbeRecorder *self, uint64_t worked)
 {
 	return MAX(self->share * (double)worked, MIN(SHORT_SHARE * (double)worked, SHORT_NS));
+}
+
+uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self)
+{
+	return self->n_stops;
 }
 
 gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self)

@@ -43,6 +43,9 @@ void lode_probe_recorder_take_sample(
 /* A process executes another program, or has ended: what was known of its code is void. */
 void lode_probe_recorder_forget(LodeProbeRecorder *self, pid_t pid);
 
+/* How often threads were taken off their processors by it so far. */
+uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self);
+
 /* When the next session is due, of g_get_monotonic_time(). */
 gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self);
 

@@ -338,6 +338,7 @@ static Stop take_steps(Tracing *self, LodeProbeLog *log, LodeWindowEnd *out_end)
 		if (ptrace(PTRACE_SINGLESTEP, steps->tid, NULL, NULL) != 0)
 			return ENDED;
 		stop = wait_for_stop(steps, STEP_MS, &self->signal);
+		steps->n_stops++;
 		if (stop == SIGNAL && self->signal == SIGTRAP && is_step(steps)) {
 			self->signal = 0;
 			stop = STOPPED;
@@ -410,6 +411,7 @@ LodeStepsOutcome lode_probe_steps_run(
 	Stop stop;
 
 	self->spent_ns = 0;
+	self->n_stops = 1;
 	self->mxcsr = self->x87 = 0;
 	self->is_parted = false;
 	if (ptrace(PTRACE_SEIZE, self->tid, NULL, NULL) != 0)

@@ -33,6 +33,7 @@ typedef struct {
 	pid_t child;       /* of lode's, whose end is left for lode to wait for */
 	unsigned n;        /* steps wanted */
 	uint64_t spent_ns; /* out: of the thread's processor time */
+	unsigned n_stops;  /* out: each takes it off its processor */
 	/* Private: sticky flags of MXCSR and x87 that were cleared, to be set again. */
 	uint8_t mxcsr, x87;
 	/* Private: a call of which the interruption left a part to be done. */
