@@ -156,7 +156,7 @@ check "lode diff alone: the last recording and the one before" "$(status_is 0)" 
 	"$(of '(first["cause"], first["match"]) == ("division", "gone")')" "$(of 'any(line.startswith("base x.lode.old ") for line in lines)')"
 cd ..
 
-"$lode" run -F 200 -o seldom.lode --report /dev/null -- ./masks 16000 sorted >out 2>err
+"$lode" run -F 50 -o seldom.lode --report /dev/null -- ./masks 16000 sorted >out 2>err
 compared masks.lode seldom.lode
 check "another rate is said in the first line" "$(status_is 0)" \
 	"$(of 'lines[0].startswith("Different rates, a sample each ")')"
