@@ -117,8 +117,8 @@ static uint64_t affordable(uint64_t budget_ns, uint64_t cost_ns, uint64_t most)
 	return CLAMP(allowed_frequency(), 1, CLAMP(frequency, LEAST_FREQUENCY, most));
 }
 
-/* Of a program that is sampled by a timer at a rate that nobody chose: as many samples as the
- * kernel allows and as cost little. One that runs once more in qemu is not in a hurry. */
+/* Sets the default rates: as many samples as the kernel allows and the budget affords. A program
+ * that runs once more in qemu is not in a hurry. */
 static void set_rates(LodePerfSamplerOptions *options, bool is_alone)
 {
 	const uint64_t second_ns = G_USEC_PER_SEC * 1000;

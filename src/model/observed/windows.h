@@ -72,9 +72,8 @@ typedef struct {
 	uint32_t string_runs, string_rounds;
 	/* Hits of breakpoints from outside, which are no steps. */
 	uint32_t hits;
-	/* Of the accesses above: those that are the instruction's first in their window, which
-	 * have none before to be compared with; those at hits, or with few steps before in their
-	 * window, of which it is not known what was stored or used before. */
+	/* Accesses without an earlier one of the same instruction in their window; accesses at
+	 * hits, or so early in their window that earlier stores and uses are not known. */
 	uint32_t first_accesses, early_accesses;
 } LodeObservedInstruction;
 

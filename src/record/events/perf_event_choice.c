@@ -18,7 +18,7 @@
 /* The kernel refuses 64 KiB − 1 and all that is not a multiple of 8. */
 enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000, MAX_STACK_BYTES = 65528 };
 
-/* Of a kernel with 100 ticks a second, where it does not say. */
+/* Where the length of a tick cannot be read: for 100 ticks a second. */
 enum { FALLBACK_SPARSE_FREQUENCY = 93 };
 
 /* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */

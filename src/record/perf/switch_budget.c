@@ -4,7 +4,7 @@
 /* With less, it would stop again at once. */
 enum { ALLOWANCE_TO_GO_ON = LODE_SWITCHES_PER_SECOND / 4 };
 
-/* Of the recorded time, at least so much tells how dense switches are. */
+/* The rate of switches is estimated over at least this time of recording. */
 enum { ESTIMATE_US = 10 * 1000 };
 
 void lode_switch_budget_init(LodeSwitchBudget *self, gint64 now_us)

@@ -119,8 +119,8 @@ static bool is_step(const LodeProbeSteps *self)
 		       info.si_code == TRAP_HWBKPT);
 }
 
-/* Whether the trap of a step waits behind a stop that came before it: detached from now, the thread
- * would get it, and end. */
+/* Whether the SIGTRAP of a step is still pending. A thread that is detached from now would get it,
+ * and end. */
 static bool has_step_pending(const LodeProbeSteps *self)
 {
 	struct __ptrace_peeksiginfo_args which = {.nr = MOST_PENDING};

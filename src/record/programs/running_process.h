@@ -25,7 +25,7 @@ char *lode_thread_status_read(pid_t pid, pid_t tid);
 /* A number of it, such as "TracerPid" to the base 10; 0 where there is none of the name. */
 uint64_t lode_thread_status_number(const char *status, const char *name, unsigned base);
 
-/* What the thread and its process do at SIGTRAP; all false where `status` does not say. */
+/* How the thread and its process handle SIGTRAP; all false where `status` does not say. */
 typedef struct {
 	bool is_known, is_blocked, is_ignored, is_caught, is_pending;
 } LodeTrapUse;

@@ -440,7 +440,7 @@ static void put_unresolved(const View *self)
 			"Unresolved: %s of the weight; lode info says why.", all);
 }
 
-/* What could be asked next, beside the profile itself. */
+/* Further commands; `is_open`: much of the time is not explained. */
 static void put_further(const View *self, const char *path, bool is_open)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
@@ -488,7 +488,7 @@ static void put_next(const View *self, uint32_t n_shown)
 
 /* --- the first screen --- */
 
-/* Of the time, from which on what the diagnoses leave open is the question. */
+/* From this share of unexplained time on, more windows are proposed. */
 static const double MOSTLY_UNCOVERED = 0.5;
 
 /* Lines of the screen, and what it has of functions above the diagnoses and of findings below. */

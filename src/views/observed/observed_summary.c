@@ -44,8 +44,7 @@ const char *lode_observed_hint(const LodeProfile *profile)
 	               profile->n_samples >= ENOUGH_SAMPLES;
 
 	return has_few ? "lode run --windows 3% -- …   longer stretches of it, step by step: "
-	                 "values "
-	                 "that go through memory, targets of calls"
+	                 "values that go through memory, targets of calls"
 	               : NULL;
 }
 
