@@ -85,11 +85,11 @@ KINDS
 "$refuse" perf EPERM "$lode" run -o x.lode -- "$kinds" shares 0.5 >out 2>err
 status=$?
 "$lode" report --format json x.lode >report.json
-"$lode" info x.lode >info
+"$lode" info x.lode >info.txt
 check "the report says how it was sampled" "$(status_is 0)" \
 	"$(holds grep -q '^perf events are refused here' err)" \
 	"$(holds grep -q '"sampling":"perf events are refused here' report.json)" \
-	"$(holds grep -q 'sampling .*sampled by ptrace' info)"
+	"$(holds grep -q 'sampling .*sampled by ptrace' info.txt)"
 
 # What is refused all the same: in one sentence, and the program does not run.
 while read -r calls words options; do
