@@ -127,6 +127,7 @@ static void set_rates(LodePerfSamplerOptions *options, bool is_alone)
 	/* The timer's interrupt is most of it; a fifth more is lost in the program's caches. */
 	if (cost_ns > 0)
 		cost_ns = cost_ns * 6 / 5 + (options->has_user_registers ? REGISTERS_NS : 0);
+	options->sample_ns = (double)cost_ns;
 	options->frequency = affordable(second_ns / COST_SHARE, cost_ns, FREQUENCY);
 	/* A process that is attached to has run already, and may have threads that take all
 	 * descriptors. */

@@ -813,10 +813,11 @@ static bool is_stepped(const Input *input, const LodePerfRecord *record)
 static void add_timer_sample(
 	Reading *self, const Input *input, const LodePerfEvent *event, const LodePerfRecord *record)
 {
-	double period = timer_period(event);
+	/* A sample may stand for more than its event's period. */
+	double period = MAX(timer_period(event), (double)record->sample.period);
 
 	/* A tracer's samples in page faults count as the program's: they do not divide its time. */
-	if (!(period > 0) || lode_perf_data_info(input->data)->by_ptrace != NULL ||
+	if (!(timer_period(event) > 0) || lode_perf_data_info(input->data)->by_ptrace != NULL ||
 		input->columns[record->event] != lode_recording_weight_column(self->recording))
 		return;
 	self->n_timed++;

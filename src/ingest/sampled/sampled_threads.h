@@ -9,8 +9,8 @@
  *
  * A thread whose first switch is out ran before it; one without any switch ran between its samples.
  * A slice whose beginning or end is missing, as records were lost, is left out and counted. Where
- * switches were recorded for a part of the time (record/perf/switch_budget.h), the samples of that
- * part stand for those until the next one. Private to ingest/sampled/.
+ * switches were recorded for a part of the time (record/budgets/switch_budget.h), the samples of
+ * that part stand for those until the next one. Private to ingest/sampled/.
  */
 #pragma once
 

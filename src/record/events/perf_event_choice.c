@@ -10,16 +10,12 @@
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ONLY_USER_CODE "only user code is sampled"
 
 /* The kernel refuses 64 KiB − 1 and all that is not a multiple of 8. */
 enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000, MAX_STACK_BYTES = 65528 };
-
-/* Where the length of a tick cannot be read: for 100 ticks a second. */
-enum { FALLBACK_SPARSE_FREQUENCY = 93 };
 
 /* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */
 #if defined(__x86_64__)
@@ -617,18 +613,6 @@ static void add_aside(const Chooser *chooser, const GPtrArray *names, GPtrArray 
 	}
 }
 
-/* The samples a second of a timer that expires after the kernel's tick. */
-static uint64_t sparse_frequency(void)
-{
-	const double after_tick = 1.07;
-	struct timespec tick;
-
-	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec > 0 ||
-		tick.tv_nsec <= 0)
-		return FALLBACK_SPARSE_FREQUENCY;
-	return MAX((uint64_t)(1e9 / ((double)tick.tv_nsec * after_tick)), 1);
-}
-
 /* By an event of its own, as the period of one that was inherited does not change. */
 static void add_stretch(GPtrArray *choices, LodePerfStretch stretch, uint64_t frequency)
 {
@@ -653,8 +637,9 @@ static bool divide_first(const Chooser *self, GPtrArray *choices)
 	if (self->options->first_ms == 0 || is_stoppable(self->options) || !first->attr.freq ||
 		!is_timer(&first->attr) || frequency <= first->attr.sample_freq)
 		return false;
-	if (!self->options->has_no_switches && sparse_frequency() < first->attr.sample_freq)
-		add_stretch(choices, LODE_PERF_SPARSELY, sparse_frequency());
+	if (!self->options->has_no_switches)
+		add_stretch(choices, LODE_PERF_IN_SLICES,
+			(uint64_t)CLAMP(bound, 1, LODE_PERF_SLICE_FREQUENCY));
 	add_stretch(choices, LODE_PERF_AT_FIRST, frequency);
 	first->stretch = LODE_PERF_LATER;
 	return true;

@@ -14,15 +14,19 @@
 
 /*
  * When it samples. A timer does more often at first, so that short programs have samples enough,
- * too, and rarely while threads switch very often, as each switch sets the timer anew where it is
- * to expire before the kernel's tick.
+ * too, and in short slices of the time while threads switch very often, as each switch sets the
+ * timer anew. Between slices, only what samples always does.
  */
 typedef enum {
 	LODE_PERF_ALWAYS,
 	LODE_PERF_AT_FIRST,
 	LODE_PERF_LATER,
-	LODE_PERF_SPARSELY,
+	LODE_PERF_IN_SLICES,
+	LODE_PERF_BETWEEN_SLICES,
 } LodePerfStretch;
+
+/* Samples a second, in a slice. */
+enum { LODE_PERF_SLICE_FREQUENCY = 4000 };
 
 typedef struct {
 	struct perf_event_attr attr;

@@ -87,8 +87,35 @@ static void take_ring(LodePerfRecording *self, const LodePerfRing *ring)
 	}
 }
 
-/* Without the doubles of samples, which are then not counted either. */
-static void write_ring_once(LodePerfRecording *self, const LodePerfRing *ring)
+/* Where its period lies in a sample (perf_event_open(2)). */
+static size_t period_offset(const LodePerfRecording *self)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const uint64_t before = PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+	                        PERF_SAMPLE_CPU;
+
+	return sizeof(LodePerfSampleStart) +
+	       sizeof(uint64_t) * (size_t)__builtin_popcountll(first->attr.sample_type & before);
+}
+
+/* A sample of a slice stands for those that were not taken between slices. */
+static void scale_sample(const LodePerfRecording *self, uint8_t *record, size_t size)
+{
+	const LodePerfSampleStart *sample = (const void *)record;
+	const size_t offset = period_offset(self);
+	uint64_t period;
+
+	if (sample->header.type != PERF_RECORD_SAMPLE || size < offset + sizeof(period) ||
+		!g_hash_table_contains(self->slice_ids, &sample->identifier))
+		return;
+	memcpy(&period, record + offset, sizeof(period));
+	period = (uint64_t)((double)period / self->slices.part);
+	memcpy(record + offset, &period, sizeof(period));
+}
+
+/* Without the doubles of samples, which are then not counted either. The kernel lets nobody change
+ * what is in its ring. */
+static void write_ring_changed(LodePerfRecording *self, const LodePerfRing *ring)
 {
 	const struct perf_event_header *header;
 	size_t size;
@@ -100,13 +127,23 @@ static void write_ring_once(LodePerfRecording *self, const LodePerfRing *ring)
 			break;
 		g_byte_array_set_size(self->unwrapped, (guint)whole);
 		lode_perf_ring_copy(ring, at, self->unwrapped->data, whole);
-		if (lode_perf_sources_is_double(
-			    self->sources, (const struct perf_event_header *)self->unwrapped->data))
+		scale_sample(self, self->unwrapped->data, whole);
+		if (self->sources != NULL &&
+			lode_perf_sources_is_double(self->sources,
+				(const struct perf_event_header *)self->unwrapped->data))
 			self->tally.n_samples -= header->type == PERF_RECORD_SAMPLE;
 		else if (self->write_error == NULL)
 			lode_perf_writer_add(
 				self->writer, self->unwrapped->data, whole, &self->write_error);
 	}
+}
+
+bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget)
+{
+	const LodeSliceCosts costs = {LODE_PERF_SLICE_FREQUENCY, sample_ns, budget};
+
+	return lode_sample_slices_update(
+		&self->slices, &costs, self->switches.rate / 2, g_get_monotonic_time());
 }
 
 static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
@@ -116,8 +153,8 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 	lode_perf_tally_add(&self->tally, ring);
 	if (is_observed(self) || self->mappings != NULL || self->probes != NULL)
 		take_ring(self, ring);
-	if (self->sources != NULL)
-		write_ring_once(self, ring);
+	if (self->sources != NULL || self->slices.part < 1)
+		write_ring_changed(self, ring);
 	else if (self->write_error == NULL)
 		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
 	lode_perf_ring_release(ring);
@@ -171,13 +208,20 @@ static void show_events(const LodePerfRecording *self)
 		self->observer->user_data);
 }
 
+static void remember_ids(GHashTable *ids, const LodePerfChoice *choice)
+{
+	for (guint i = 0; i < choice->ids->len; i++)
+		g_hash_table_add(ids, &g_array_index(choice->ids, uint64_t, i));
+}
+
 bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 {
 	for (guint i = 0; i < self->choices->len; i++) {
 		const LodePerfChoice *choice = self->choices->pdata[i];
-		for (guint k = 0; choice->is_aside && k < choice->ids->len; k++)
-			g_hash_table_add(
-				self->tally.aside, &g_array_index(choice->ids, uint64_t, k));
+		if (choice->is_aside)
+			remember_ids(self->tally.aside, choice);
+		if (choice->stretch == LODE_PERF_IN_SLICES)
+			remember_ids(self->slice_ids, choice);
 	}
 	if (!lode_perf_writer_publish(self->writer, self->choices, error))
 		return false;
@@ -402,12 +446,15 @@ void lode_perf_recording_init(LodePerfRecording *self)
 	*self = (LodePerfRecording){0};
 	lode_perf_tally_init(&self->tally);
 	lode_switch_budget_init(&self->switches, g_get_monotonic_time());
+	lode_sample_slices_init(&self->slices, g_get_monotonic_time());
+	self->slice_ids = g_hash_table_new(g_int64_hash, g_int64_equal);
 	self->unwrapped = g_byte_array_new();
 }
 
 void lode_perf_recording_clear(LodePerfRecording *self)
 {
 	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	g_clear_pointer(&self->slice_ids, g_hash_table_unref);
 	g_clear_pointer(&self->writer, lode_perf_writer_close);
 	g_clear_pointer(&self->choices, g_ptr_array_unref);
 	lode_perf_tally_clear(&self->tally);

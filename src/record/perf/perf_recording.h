@@ -7,13 +7,14 @@
 
 #include "machine/cpu_meter.h"
 #include "machine/machine_speed.h"
+#include "record/budgets/sample_slices.h"
+#include "record/budgets/switch_budget.h"
 #include "record/events/perf_event_set.h"
 #include "record/page_survey.h"
 #include "record/perf/perf_mappings.h"
 #include "record/perf/perf_sources.h"
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
-#include "record/perf/switch_budget.h"
 #include "record/probes/probe_recorder.h"
 
 typedef struct {
@@ -22,7 +23,9 @@ typedef struct {
 	LodePerfWriter *writer;
 	LodePerfTally tally;
 	LodeSwitchBudget switches;
-	uint64_t n_switches_seen;         /* of the tally's, by the budget */
+	uint64_t n_switches_seen; /* of the tally's, by the budget */
+	LodeSampleSlices slices;  /* of the time, while they are dense */
+	GHashTable *slice_ids;    /* set of uint64_t, borrowed: of the events that sample then */
 	const LodePerfObserver *observer; /* may be NULL */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
@@ -55,6 +58,10 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
  * and readers may sort up to there.
  */
 void lode_perf_recording_drain(LodePerfRecording *self);
+
+/* Whether the program is to be sampled now, where it is in slices. To be called after a drain, as
+ * what samples stand for may change. */
+bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget);
 
 /* Reads what perf needs to name the kernel's functions, when some of it is sampled: that takes
  * long, so do it before the program runs. */

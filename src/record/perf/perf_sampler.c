@@ -7,6 +7,7 @@
 #include "record/perf/perf_sampler.h"
 
 #include "base/error.h"
+#include "base/text/number_format.h"
 #include "machine/cpu_meter.h"
 #include "record/events/perf_attachment.h"
 #include "record/events/perf_control_fifo.h"
@@ -44,6 +45,9 @@ enum { COMMAND_END_MS = 2000 };
 
 /* A shell's status of a program that a signal ended is the signal's number and this. */
 enum { SHELL_BY_SIGNAL = 128 };
+
+/* Of the program's time, for sampling, where its threads switch very often. */
+static const double SLICE_BUDGET = 0.03;
 
 /* Stops and looks of a tracer make no round each. */
 enum { TRACER_ROUND_US = 20 * 1000, TRACER_PAGES = 256 };
@@ -84,7 +88,7 @@ typedef struct {
 	int status;
 	unsigned n_unknown_controls;
 	bool is_later;   /* than the first milliseconds */
-	bool was_sparse; /* sampled sparsely for a time */
+	bool was_sliced; /* sampled in slices for a time */
 	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
 } Session;
 
@@ -288,6 +292,8 @@ static int timeout_ms(const Session *self)
 		until_us = MIN(until_us, self->enable_at_us);
 	if (self->later_at_us != 0)
 		until_us = MIN(until_us, self->later_at_us);
+	if (self->recording.switches.are_dense && self->is_enabled)
+		until_us = MIN(until_us, lode_sample_slices_due_us(&self->recording.slices));
 	if (self->end_at_us != 0)
 		until_us = MIN(until_us, self->end_at_us);
 	if (self->windows != NULL && lode_window_recorder_due_us(self->windows) != 0)
@@ -356,10 +362,14 @@ static void take_probes(Session *self)
 	reap_program(self);
 }
 
-static LodePerfStretch stretch_of(const Session *self)
+static LodePerfStretch stretch_of(Session *self)
 {
 	if (self->recording.switches.are_dense)
-		return LODE_PERF_SPARSELY;
+		return lode_perf_recording_update_slices(
+			       &self->recording, self->options->sample_ns, SLICE_BUDGET)
+		               ? LODE_PERF_IN_SLICES
+		               : LODE_PERF_BETWEEN_SLICES;
+	lode_sample_slices_skip(&self->recording.slices, now_us());
 	return self->is_later ? LODE_PERF_LATER : LODE_PERF_AT_FIRST;
 }
 
@@ -368,7 +378,7 @@ static void begin_stretch(Session *self)
 	LodePerfEventSet *events = self->recording.events;
 
 	lode_perf_event_set_begin_stretch(events, stretch_of(self), self->is_enabled);
-	self->was_sparse |= events->stretch == LODE_PERF_SPARSELY;
+	self->was_sliced |= events->stretch == LODE_PERF_IN_SLICES;
 }
 
 static void end_round(Session *self)
@@ -803,21 +813,13 @@ static bool note_closed(const LodeClosedPrograms *closed, GString *note)
 	return n > 0;
 }
 
-static unsigned sparse_frequency_of(const Session *self)
-{
-	for (guint i = 0; i < self->recording.choices->len; i++) {
-		const LodePerfChoice *choice = self->recording.choices->pdata[i];
-		if (choice->stretch == LODE_PERF_SPARSELY)
-			return (unsigned)choice->attr.sample_freq;
-	}
-	return 0;
-}
-
 static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
 	int status = exit_status(self);
+	const LodeSampleSlices *slices = &self->recording.slices;
 	const char *too_large;
+	char part[LODE_NUMBER_SIZE];
 
 	if (self->n_unknown_controls > 0)
 		lode_perf_note(self->note,
@@ -830,11 +832,13 @@ static LodePerfSampling *result_of(Session *self)
 			"files that lie nowhere else and are too large to be kept in the "
 			"recording: %u, such as '%s'",
 			n_too_large, too_large);
-	if (self->was_sparse)
+	if (self->was_sliced)
 		lode_perf_note(self->note,
 			"while its threads switched more than %u times a second the program was "
-			"sampled %u times a second, as more would have slowed it",
-			LODE_SWITCHES_DENSE / 2, sparse_frequency_of(self));
+			"sampled for %s of the time, as more would have slowed it",
+			LODE_SWITCHES_DENSE / 2,
+			lode_number_format_share(
+				slices->sliced_us / MAX(slices->passed_us, 1), part));
 	if (self->windows != NULL)
 		lode_window_recorder_add_note(self->windows, self->note);
 	if (self->recording.logs != NULL)

@@ -31,6 +31,7 @@ typedef struct {
 	 * 0: not. */
 	uint64_t first_frequency;
 	unsigned first_ms;
+	double sample_ns; /* of the program's time, that a sample takes here; 0: not known */
 	/* Further events, of which each one is a sample, whatever the rate is: "page-faults";
 	 * NULL-terminated, or NULL. */
 	const char *const *exact_events;

@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "base/monotonic_clock.h"
+#include "record/budgets/stop_budget.h"
 #include "record/programs/running_process.h"
 #include "record/ptrace/interrupted_call.h"
 #include "record/ptrace/program_rights.h"
-#include "record/ptrace/stop_budget.h"
 #include "record/ptrace/traced_records.h"
 #include "record/ptrace/traced_threads.h"
 

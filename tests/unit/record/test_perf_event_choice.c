@@ -341,13 +341,14 @@ static void test_first(void)
 		g_assert_cmpstr(first->name, ==, later->name);
 		g_assert_cmpuint(later->attr.sample_freq, ==, cases[i].options.frequency);
 		g_assert_cmpuint(first->attr.sample_freq, ==, cases[i].first);
-		const LodePerfChoice *sparse = choices->pdata[2];
-		g_assert_cmpint(sparse->stretch, ==, LODE_PERF_SPARSELY);
-		g_assert_cmpuint(sparse->attr.sample_freq, <, later->attr.sample_freq);
+		const LodePerfChoice *slices = choices->pdata[2];
+		g_assert_cmpint(slices->stretch, ==, LODE_PERF_IN_SLICES);
+		/* What each stands for is written into the samples. */
+		g_assert_true((slices->attr.sample_type & PERF_SAMPLE_PERIOD) != 0);
 		/* Mappings are told in all stretches. */
 		const LodePerfChoice *tracking = choices->pdata[3];
 		g_assert_true(tracking->is_tracking && tracking->attr.mmap2);
-		g_assert_true(!first->attr.mmap2 && !later->attr.mmap2 && !sparse->attr.mmap2);
+		g_assert_true(!first->attr.mmap2 && !later->attr.mmap2 && !slices->attr.mmap2);
 	}
 }
 

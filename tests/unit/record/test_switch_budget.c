@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* That context switches are recorded all the time where they are few, and bounded where not. */
-#include "record/perf/switch_budget.h"
+#include "record/budgets/switch_budget.h"
 
 /* Records in `seconds` of a program that makes `rate` a second; lode looks each `round_us`. */
 static double recorded(double rate, gint64 round_us, int seconds, unsigned *out_stops)
@@ -51,14 +51,14 @@ static void test_many(void)
 		}
 }
 
-/* Dense from 10,000 switches a second on, whether all are recorded or few, and until there are half
+/* Dense from 3,000 switches a second on, whether all are recorded or few, and until there are half
  * as many. */
 static void test_dense(void)
 {
 	static const struct {
 		double rate; /* records a second */
 		bool is_dense;
-	} phases[] = {{15000, false}, {30000, true}, {15000, true}, {9000, false}, {400000, true}};
+	} phases[] = {{5000, false}, {9000, true}, {4500, true}, {2700, false}, {400000, true}};
 	enum { ROUND_US = 20000, ROUNDS = 500 };
 	LodeSwitchBudget budget;
 	gint64 now_us = 1000;

@@ -8,9 +8,8 @@
  *   allowance  ╲    ╱╲    ╱╲    ╱       grows with time, shrinks by records
  *   recorded   ──╲__╱──╲__╱──╲__╱
  *
- * A timer that samples costs more: with each switch the kernel takes it from one thread and sets it
- * for the next, 3 to 10 µs where that comes before the next tick. Where switches are dense, by
- * those that are recorded, the program is sampled sparsely (LODE_PERF_SPARSELY).
+ * A timer that samples costs more: where switches are dense, by those that are recorded, the
+ * program is sampled in slices (sample_slices.h).
  */
 #pragma once
 
@@ -22,7 +21,8 @@ typedef struct {
 	double allowance; /* records */
 	gint64 since_us;
 	bool is_over;   /* nothing is to be recorded at present */
-	bool are_dense; /* the last that were recorded */
+	bool are_dense; /* the last that were recorded… */
+	double rate;    /* …so many a second */
 	uint64_t n;     /* records… */
 	gint64 n_us;    /* …in so much of the time in which they were recorded */
 } LodeSwitchBudget;
@@ -31,7 +31,7 @@ enum {
 	LODE_SWITCHES_PER_SECOND = 10000, /* records: a switch has two */
 	LODE_SWITCHES_AT_ONCE = 5 * LODE_SWITCHES_PER_SECOND,
 	/* Records: from here on switches are dense, and below half of it no longer. */
-	LODE_SWITCHES_DENSE = 2 * LODE_SWITCHES_PER_SECOND,
+	LODE_SWITCHES_DENSE = 6000,
 };
 
 void lode_switch_budget_init(LodeSwitchBudget *self, gint64 now_us);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf/switch_budget.h"
+#include "record/budgets/switch_budget.h"
 
 /* With less, it would stop again at once. */
 enum { ALLOWANCE_TO_GO_ON = LODE_SWITCHES_PER_SECOND / 4 };
@@ -20,7 +20,8 @@ static void estimate(LodeSwitchBudget *self, uint64_t n_records, gint64 passed_u
 	self->n_us += passed_us;
 	if (self->n_us < ESTIMATE_US)
 		return;
-	self->are_dense = (double)self->n * 1e6 > dense * (double)self->n_us;
+	self->rate = (double)self->n * 1e6 / (double)self->n_us;
+	self->are_dense = self->rate > dense;
 	self->n = 0;
 	self->n_us = 0;
 }

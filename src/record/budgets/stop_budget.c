@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/ptrace/stop_budget.h"
+#include "record/budgets/stop_budget.h"
 
 #include <glib.h>
 
