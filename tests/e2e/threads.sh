@@ -34,7 +34,7 @@ between() {
 }
 calculate() { awk "BEGIN { printf \"%.4f\", $1 }"; }
 
-echo 1..6
+echo 1..7
 
 # The program measures its windows, too, which lode takes off.
 "$lode" run --windows off -F 10000 --keep-recording=kept -o x.lode -- ./serial_part 4 300 150 >out 2>err
@@ -95,6 +95,18 @@ check "switches that are too many" "$(status_is 0)" \
 	"$(between 0 "$(stat -c %s turns.data)" "$(calculate "40 * (70000 + 10 * $ms + 40000) + 200 * $ms + 100000")" bytes)" \
 	"$("$lode" info turns.lode 2>>err | grep 'switches were too many' >/dev/null || echo "not said")" \
 	"$(between 100000 "$(query turns.lode "SELECT sum(switches) FROM thread_time")" 1600000 "switches, as estimated")"
+
+# Sampled for a small part of the time, for all of which the samples stand.
+"$lode" run --probes off -o dense.lode -- ./serial_part turns 60000 work >out 2>err
+status=$?
+seconds=$("$lode" info --format json dense.lode |
+	sed -n 's/.*"user_seconds":\([0-9.e-]*\),"system_seconds":\([0-9.e-]*\).*/\1 + \2/p')
+check "samples in slices, where switches are many" "$(status_is 0)" \
+	"$(holds grep -q 'the program was sampled for [0-9.]* % of the time' err)" \
+	"$(between 1.4 "$(calculate "$(share dense.lode cpu-clock serial_work) / $(share dense.lode cpu-clock parallel_work)")" \
+		2.9 "two rounds to one")" \
+	"$(between 0.6 "$(calculate "$(query dense.lode "SELECT total / 1e9 FROM event WHERE name = 'cpu-clock'") / ($seconds)")" \
+		1.2 "the time that they stand for")"
 
 "$lode" record --no-switches -o none.data -- ./serial_part 2 20 50 >out 2>err
 status=$?

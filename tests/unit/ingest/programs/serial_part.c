@@ -3,16 +3,19 @@
  * A serial and a parallel part whose lengths are measured while they run:
  *
  *   serial_part THREADS SERIAL_MS PARALLEL_MS   processor time: of the serial part, of each thread
- *   serial_part turns SWITCHES                  two threads that wake each other on one CPU
+ *   serial_part turns SWITCHES [work]           two threads that wake each other on one CPU, and
+ *                                               work for two rounds and for one each time
  *
  * Prints processor time and time by the clock of both parts, in milliseconds.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,7 +65,7 @@ static void *run_worker(void *cpu_ms)
 	return NULL;
 }
 
-static int take_turns(long n)
+static int take_turns(long n, bool has_work)
 {
 	int there[2], back[2];
 	char byte = 0;
@@ -75,15 +78,23 @@ static int take_turns(long n)
 		return 1;
 	if (fork() == 0) {
 		close(there[1]);
-		while (read(there[0], &byte, 1) == 1)
+		while (read(there[0], &byte, 1) == 1) {
+			if (has_work)
+				parallel_work();
 			if (write(back[1], &byte, 1) != 1)
 				break;
+		}
 		_exit(0);
 	}
 	double begin = now_ms(CLOCK_MONOTONIC);
-	for (long i = 0; i < n / 2; i++)
+	for (long i = 0; i < n / 2; i++) {
+		for (int k = 0; k < 2 && has_work; k++)
+			serial_work();
 		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
 			return 1;
+	}
+	close(there[1]);
+	wait(NULL);
 	printf("%ld switches in %.0f ms\n", n, now_ms(CLOCK_MONOTONIC) - begin);
 	return 0;
 }
@@ -94,7 +105,7 @@ int main(int argc, char **argv)
 	double parallel_cpu = 0;
 
 	if (argc > 2 && strcmp(argv[1], "turns") == 0)
-		return take_turns(atol(argv[2]));
+		return take_turns(atol(argv[2]), argc > 3);
 	if (argc < 4 || atoi(argv[1]) > MAX_THREADS)
 		return 2;
 	int n = atoi(argv[1]);
