@@ -210,7 +210,7 @@ class Judge:
 def main():
     words = sys.argv[1:]
     run = words[words.index("--") + 1:] if "--" in words else []
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("lode")
     parser.add_argument("what", nargs="+")
     parser.add_argument("--runs", type=int, default=5)
