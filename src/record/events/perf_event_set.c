@@ -370,9 +370,9 @@ static bool has_stretch(const LodePerfEventSet *self, LodePerfStretch stretch)
 
 void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on)
 {
-	if (stretch == self->stretch ||
-		!has_stretch(
-			self, stretch == LODE_PERF_BETWEEN_SLICES ? LODE_PERF_IN_SLICES : stretch))
+	bool is_known = stretch == LODE_PERF_BETWEEN_SLICES || has_stretch(self, stretch);
+
+	if (stretch == self->stretch || !is_known)
 		return;
 	self->stretch = stretch;
 	lode_perf_event_set_enable(self, is_on);

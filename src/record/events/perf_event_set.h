@@ -68,8 +68,8 @@ void lode_perf_event_set_begin(LodePerfEventSet *self);
 /* Starts or stops sampling, by the events of this stretch; the tracking event goes on. */
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
 
-/* Begins another stretch, if there are events of it, and it is not that of now: the events of the
- * last give way to them. `is_on`: sampling goes on. */
+/* Begins another stretch, if there are events of it (there are none between slices), and it is not
+ * that of now: the events of the last give way to them. `is_on`: sampling goes on. */
 void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on);
 
 /* Starts or stops the reports of context switches. */

@@ -138,6 +138,11 @@ static void write_ring_changed(LodePerfRecording *self, const LodePerfRing *ring
 	}
 }
 
+bool lode_perf_recording_is_sliced(const LodePerfRecording *self)
+{
+	return self->switches.are_dense && g_hash_table_size(self->slice_ids) > 0;
+}
+
 bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget)
 {
 	const LodeSliceCosts costs = {LODE_PERF_SLICE_FREQUENCY, sample_ns, budget};

@@ -59,7 +59,10 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
  */
 void lode_perf_recording_drain(LodePerfRecording *self);
 
-/* Whether the program is to be sampled now, where it is in slices. To be called after a drain, as
+/* Whether the program is sampled in slices at present. */
+bool lode_perf_recording_is_sliced(const LodePerfRecording *self);
+
+/* Whether there is a slice from now on, where there are. To be called after a drain, as
  * what samples stand for may change. */
 bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget);
 

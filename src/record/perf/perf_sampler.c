@@ -292,7 +292,7 @@ static int timeout_ms(const Session *self)
 		until_us = MIN(until_us, self->enable_at_us);
 	if (self->later_at_us != 0)
 		until_us = MIN(until_us, self->later_at_us);
-	if (self->recording.switches.are_dense && self->is_enabled)
+	if (lode_perf_recording_is_sliced(&self->recording) && self->is_enabled)
 		until_us = MIN(until_us, lode_sample_slices_due_us(&self->recording.slices));
 	if (self->end_at_us != 0)
 		until_us = MIN(until_us, self->end_at_us);
@@ -364,7 +364,7 @@ static void take_probes(Session *self)
 
 static LodePerfStretch stretch_of(Session *self)
 {
-	if (self->recording.switches.are_dense)
+	if (lode_perf_recording_is_sliced(&self->recording))
 		return lode_perf_recording_update_slices(
 			       &self->recording, self->options->sample_ns, SLICE_BUDGET)
 		               ? LODE_PERF_IN_SLICES
