@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/budgets/sample_slices.h"
 
-/* Of a switch while a timer is on that expires before the kernel's next tick: measured in a virtual
- * machine, where setting the processor's timer leaves it; less on hardware. */
+/* What a switch of threads costs more while a timer samples them. Measured in a virtual machine,
+ * where each setting of the timer traps to the host; it is less on hardware. */
 static const double SWITCH_NS = 9e3;
 
 static const double SLICE_US = 4000, LEAST_PART = 0.01;

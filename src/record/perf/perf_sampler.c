@@ -46,7 +46,7 @@ enum { COMMAND_END_MS = 2000 };
 /* A shell's status of a program that a signal ended is the signal's number and this. */
 enum { SHELL_BY_SIGNAL = 128 };
 
-/* Of the program's time, for sampling, where its threads switch very often. */
+/* The share of a program's time that sampling may take where its threads switch very often. */
 static const double SLICE_BUDGET = 0.03;
 
 /* Stops and looks of a tracer make no round each. */
