@@ -589,8 +589,7 @@ static void sum_same_code(Work *self)
 		const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
 		if (!(row->sides[0].time.value + row->sides[1].time.value > 0))
 			continue;
-		is_other_code |= !row->is_same_code && row->sides[0].function != LODE_NONE &&
-		                 row->sides[1].function != LODE_NONE;
+		is_other_code |= row->is_other_code && row->is_told;
 		if (!row->is_same_code)
 			continue;
 		sum->n_functions++;
@@ -749,6 +748,7 @@ static void compare_function_pair(Work *self, const LodeFunctionPair *pair)
 	}
 	row->likeness = pair->likeness;
 	row->is_same_code = pair->is_same_code;
+	row->is_other_code = pair->is_other_code;
 	row->match = names[0] == NULL                  ? LODE_MATCH_NEW
 	             : names[1] == NULL                ? LODE_MATCH_GONE
 	             : strcmp(names[0], names[1]) != 0 ? LODE_MATCH_RENAMED

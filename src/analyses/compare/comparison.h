@@ -65,7 +65,7 @@ typedef struct {
 	LodeEstimate change;                 /* of the time */
 	LodeEstimate more_often, costs_more; /* its parts */
 	bool is_told;                        /* the change is significant */
-	bool is_same_code;                   /* a function: its code is the same in both */
+	bool is_same_code, is_other_code;    /* a function's code in both; neither: not known */
 	bool is_unused; /* a function of one profile alone: its file is in both */
 	/* A line that one profile has alone, whose function's row says so, or one of those among
 	 * which time moved while their function's did not change. */
@@ -118,7 +118,8 @@ typedef struct {
 	LodeEstimate times[2]; /* of all of them, by the unit of work */
 	double factor, error;  /* times[1] by times[0]; NAN: nothing in one of them */
 	bool is_told;          /* it is another time by more than chance and the machine's speed */
-	bool is_most; /* told, at least half of the change of all, and no function has other code */
+	bool is_most; /* told, at least half of the change of all, and none is told of a function
+	                 with other code */
 } LodeSameCode;
 
 /* Figures of the whole programs. */

@@ -660,16 +660,19 @@ static void matching_clear(Matching *self)
 	g_free(self->likeness);
 }
 
+static bool is_code_known(const LodeFunction *function)
+{
+	return function->code != NULL && g_bytes_get_size(function->code) > 0;
+}
+
 /* Whether the linker alone made a difference. */
 static bool has_same_code(const LodeFunction *a, const LodeFunction *b)
 {
 	size_t n = 0, m = 0;
 
-	if (a->code == NULL || b->code == NULL)
-		return false;
 	const uint8_t *here = g_bytes_get_data(a->code, &n);
 	const uint8_t *there = g_bytes_get_data(b->code, &m);
-	if (n != m || n == 0)
+	if (n != m)
 		return false;
 	g_autoptr(GBytes) first = lode_code_without_addresses(here, n, a->address);
 	g_autoptr(GBytes) second = lode_code_without_addresses(there, m, b->address);
@@ -686,16 +689,19 @@ static LodeFunctionPairs *collect(Matching *self)
 	for (uint32_t i = 0; i < n; i++)
 		out->counterparts[i] = LODE_NONE;
 	for (uint32_t f = 0; f < n_functions(self, 0); f++) {
-		LodeFunctionPair one = {{f, self->partners[0][f]}, self->likeness[f], false};
+		LodeFunctionPair one = {{f, self->partners[0][f]}, self->likeness[f], false, false};
 		if (one.functions[1] != LODE_NONE) {
+			const LodeFunction *here = function_of(self, 0, f);
+			const LodeFunction *there = function_of(self, 1, one.functions[1]);
 			align(self, f, one.functions[1], out->counterparts);
-			one.is_same_code = has_same_code(
-				function_of(self, 0, f), function_of(self, 1, one.functions[1]));
+			bool is_known = is_code_known(here) && is_code_known(there);
+			one.is_same_code = is_known && has_same_code(here, there);
+			one.is_other_code = is_known && !one.is_same_code;
 		}
 		g_array_append_val(out->pairs, one);
 	}
 	for (uint32_t f = 0; f < n_functions(self, 1); f++) {
-		LodeFunctionPair one = {{LODE_NONE, f}, 0, false};
+		LodeFunctionPair one = {{LODE_NONE, f}, 0, false, false};
 		if (self->partners[1][f] == LODE_NONE)
 			g_array_append_val(out->pairs, one);
 	}

@@ -31,6 +31,7 @@ typedef struct {
 	uint32_t functions[2]; /* of each profile; LODE_NONE: it has none that is the same */
 	double likeness;       /* of their code, where that is what they were matched by; else 0 */
 	bool is_same_code;     /* both have the same code, but for addresses */
+	bool is_other_code;    /* they have not; neither: that of one is not known */
 } LodeFunctionPair;
 
 typedef struct {
