@@ -43,9 +43,6 @@ static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, 
 /* So long the command that timed an attached recording may take to end. */
 enum { COMMAND_END_MS = 2000 };
 
-/* A shell's status of a program that a signal ended is the signal's number and this. */
-enum { SHELL_BY_SIGNAL = 128 };
-
 /* The share of a program's time that sampling may take where its threads switch very often. */
 static const double SLICE_BUDGET = 0.03;
 
@@ -180,6 +177,7 @@ static void take_stop(Session *self, const struct signalfd_siginfo *info)
 
 	if (!is_program(self)) {
 		self->is_over = true;
+		self->requests.was_interrupted |= signal == SIGINT;
 		self->requests.stop_signal = signal == SIGINT ? 0 : signal;
 		return;
 	}
@@ -758,6 +756,9 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 
 	end_command(self);
 	wait_for_program(self);
+	if (self->has_program_ended)
+		lode_stop_requests_wait(&self->requests, self->status);
+	take_signals(self);
 	return is_finished;
 }
 
@@ -793,7 +794,8 @@ static int exit_status(const Session *self)
 static bool is_ended_by_trap(const Session *self)
 {
 	return is_killed_by(self, SIGTRAP) ||
-	       (WIFEXITED(self->status) && WEXITSTATUS(self->status) == SHELL_BY_SIGNAL + SIGTRAP);
+	       (WIFEXITED(self->status) &&
+		       WEXITSTATUS(self->status) == LODE_SHELL_BY_SIGNAL + SIGTRAP);
 }
 
 static bool note_closed(const LodeClosedPrograms *closed, GString *note)

@@ -96,6 +96,7 @@ static void wait_for_end(const sigset_t *set, const LodeNotes *notes, LodeChildE
 		else if (lode_child_reports_take(end->pid, &end->status, NULL))
 			break;
 	}
+	lode_stop_requests_wait(&requests, end->status);
 	end->stop_signal = lode_stop_requests_signal(&requests, end->status);
 }
 

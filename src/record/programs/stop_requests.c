@@ -7,6 +7,9 @@
 /* A second one sooner is the same request: timeout(1) sends it to us and to our process group. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
+/* Between the two signals of one Ctrl-C, on a busy machine. */
+enum { LATE_MS = 200 };
+
 /* Ctrl-C as a command, such as in an interpreter, is not repeated so soon. */
 enum { REPEAT_US = 10 * G_USEC_PER_SEC };
 
@@ -56,6 +59,21 @@ void lode_stop_requests_end(LodeStopRequests *self, pid_t pid)
 {
 	self->has_sent_term = true;
 	kill(pid, SIGTERM);
+}
+
+void lode_stop_requests_wait(LodeStopRequests *self, int status)
+{
+	const struct timespec limit = {.tv_nsec = LATE_MS * 1000000L};
+	bool has_died_of_it = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+	bool was_in_shell = WIFEXITED(status) &&
+	                    WEXITSTATUS(status) == LODE_SHELL_BY_SIGNAL + SIGINT;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	if ((has_died_of_it || was_in_shell) && !self->was_interrupted &&
+		sigtimedwait(&set, NULL, &limit) == SIGINT)
+		lode_stop_requests_take(self, 0, SIGINT, false);
 }
 
 int lode_stop_requests_signal(const LodeStopRequests *self, int status)

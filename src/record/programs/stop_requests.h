@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* A shell's status of a program that a signal ended is the signal's number and this. */
+enum { LODE_SHELL_BY_SIGNAL = 128 };
+
 typedef struct {
 	LodeNotes notes;
 	gint64 last_us; /* when the last request came; 0: none yet */
@@ -31,6 +34,13 @@ void lode_stop_requests_take(
 
 /* Ends the program by SIGTERM, of our own accord: the time is up. */
 void lode_stop_requests_end(LodeStopRequests *self, pid_t pid);
+
+/*
+ * A terminal sends Ctrl-C to the program and to us. Where the program had it first and has ended of
+ * it with `status`, waits for ours, 200 ms at most, so that it does not end what comes after the
+ * program. The caller blocks SIGINT.
+ */
+void lode_stop_requests_wait(LodeStopRequests *self, int status);
 
 /*
  * The signal that is meant for us too, once the program has ended with `status`: SIGTERM, SIGHUP,
