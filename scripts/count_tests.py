@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Counts test cases in Meson's testlog.json: each TAP line is a case, and so is each test without any.
 
-Prints the names of what failed with what it said, the number of skipped cases where there are some,
-and last "N passed, N failed". Exit status 0 when none failed and at least one passed.
+  count_tests.py LOG [AGAIN]           prints the names of what failed with what it said, the number of
+                                       skipped cases where there are some, and last "N passed, N failed";
+                                       exit status 0 when none failed and at least one passed. Tests of
+                                       AGAIN were run once more, and count by that; what failed only
+                                       before is printed, too
+  count_tests.py --failed-timing LOG   prints the names of the failed tests of the suite "timing", unless
+                                       they are so many that it is no chance
 """
 import json
 import re
@@ -49,21 +54,45 @@ def said(test):
     return lines or (output + (test.get("stderr") or "").splitlines())[-LINES:]
 
 
-def main(path):
+def read(path):
+    """name: test, of a log"""
+    with open(path, encoding="utf-8", errors="replace") as log:
+        return {test["name"]: test for test in map(json.loads, filter(str.strip, log))}
+
+
+MOST_BY_CHANCE = 8
+
+
+def print_failed_timing(tests):
+    """"lode:e2e+timing / e2e/attach": suites before the name"""
+    failed = [words[-1] for name, test in tests.items() if count(test)[1]
+              and (words := name.partition(" / "))[1] and "timing" in re.split(r"[:+]", words[0])]
+    if len(failed) <= MOST_BY_CHANCE:
+        for name in failed:
+            print(name)
+
+
+def report(verdict, test):
+    print(f"{verdict} {test['name']}")
+    for line in said(test):
+        print(f"    {line}")
+
+
+def main(path, again=None):
     sums = [0, 0, 0]
     try:
-        with open(path, encoding="utf-8", errors="replace") as log:
-            tests = [json.loads(line) for line in log if line.strip()]
+        tests = read(path)
     except OSError as error:
         print(f"no test ran: {error}")
-        tests = []
-    for test in tests:
-        counts = count(test)
+        tests = {}
+    second = read(again) if again else {}
+    for name, test in tests.items():
+        counts = count(second.get(name, test))
         sums = [a + b for a, b in zip(sums, counts)]
         if counts[1]:
-            print(f"FAILED {test['name']}")
-            for line in said(test):
-                print(f"    {line}")
+            report("FAILED", second.get(name, test))
+        elif name in second:
+            report("FAILED ONCE", test)
     if sums[2]:
         print(f"{sums[2]} skipped")
     print(f"{sums[0]} passed, {sums[1]} failed")
@@ -71,4 +100,7 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    if sys.argv[1] == "--failed-timing":
+        print_failed_timing(read(sys.argv[2]))
+    else:
+        sys.exit(main(*sys.argv[1:]))

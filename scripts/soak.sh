@@ -139,7 +139,7 @@ as_elsewhere() {
 		begin_loops 8
 	fi
 	soak "tests of time, round $1 of $rounds, as on ${family:-this processor}, $where" \
-		env LODE_PROCESSOR="$family" "${on[@]}" scripts/run_tests.sh "$build" --suite timing
+		env LODE_TEST_ONCE=1 LODE_PROCESSOR="$family" "${on[@]}" scripts/run_tests.sh "$build" --suite timing
 	end_loops
 }
 
@@ -155,7 +155,7 @@ if [ -n "$mode" ]; then
 		if [ "$mode" = --windows ]; then
 			odd_kinds 1
 		else
-			soak "tests of time, round $round of $rounds" scripts/run_tests.sh "$build" --suite timing
+			soak "tests of time, round $round of $rounds" env LODE_TEST_ONCE=1 scripts/run_tests.sh "$build" --suite timing
 		fi
 	done
 	finish

@@ -43,13 +43,13 @@ ways() {
 }
 
 if "$lode" record -o p.data -- true >/dev/null 2>&1; then
-	ways 60
-	"$lode" record -o p.data -- sh -c './first burn 60; exec ./a_second_of_a_long_name burn 60' >out 2>err
+	ways 200
+	"$lode" record -o p.data -- sh -c './first burn 200; exec ./a_second_of_a_long_name burn 200' >out 2>err
 	"$lode" import --only first p.data -o x.lode >out 2>err
 	"$lode" info x.lode >facts
 	check "a recording of samples" "$(has first)" "$(has_not a_second_of_a_long_name)"
 	# The program itself is what is executed first.
-	"$lode" record -o p.data -- ./first "then" ./first burn 60 ./a_second_of_a_long_name burn 60 >out 2>err
+	"$lode" record -o p.data -- ./first "then" ./first burn 200 ./a_second_of_a_long_name burn 200 >out 2>err
 	"$lode" import --no-follow p.data -o x.lode >out 2>err
 	"$lode" info x.lode >facts
 	check "the program itself" "$(has first)" "$(has_not a_second_of_a_long_name)"

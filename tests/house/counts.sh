@@ -24,7 +24,7 @@ verdict() {
 	fi
 }
 
-echo "1..7"
+echo "1..9"
 printf '%s\n' '{"name": "a", "result": "OK", "stdout": "1..3\nok 1 x\nok 2 y # SKIP no\nok 3 z\n"}' >"$log"
 verdict "cases of a TAP test" 0 "2 passed, 0 failed"
 
@@ -47,6 +47,26 @@ verdict "tests without cases" 1 "1 passed, 1 failed"
 
 printf '%s\n' '{"name": "a", "result": "SKIP", "stdout": "1..0 # SKIP nothing\n"}' >"$log"
 verdict "nothing but skipped tests is no success" 1 "0 passed, 0 failed"
+
+printf '%s\n' '{"name": "lode:e2e+timing / a", "result": "FAIL", "stdout": "not ok 1 x\n"}' \
+	'{"name": "lode:unit / b", "result": "FAIL", "stdout": "not ok 1 y\n"}' >"$log"
+number=$((number + 1))
+if diff <(echo a) <(python3 "$count" --failed-timing "$log"); then
+	echo "ok $number - what is run again"
+else
+	echo "not ok $number - what is run again"
+fi
+
+again=$(mktemp)
+printf '%s\n' '{"name": "lode:e2e+timing / a", "result": "OK", "stdout": "ok 1 x\n"}' >"$again"
+number=$((number + 1))
+if diff <(printf '%s\n' "FAILED ONCE lode:e2e+timing / a" "    not ok 1 x" "FAILED lode:unit / b" "    not ok 1 y" \
+	"1 passed, 1 failed") <(python3 "$count" "$log" "$again"); then
+	echo "ok $number - the second try counts"
+else
+	echo "not ok $number - the second try counts"
+fi
+rm "$again"
 
 rm "$log"
 verdict "no log is no success" 1 "0 passed, 0 failed"
