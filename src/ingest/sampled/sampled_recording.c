@@ -312,11 +312,12 @@ static void describe_first(LodeRecording *recording, uint32_t column, const Lode
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }
 
-/* Where perf events were refused, the column says so, as it is a matter of all that is seen of it.
- */
-static void describe_tracing(LodeRecording *recording, uint32_t column, const char *by_ptrace)
+/* Where perf events were refused, or sampled in slices, the column says so, as it is a matter of
+ * all that is seen of it. */
+static void describe_sampling(LodeRecording *recording, uint32_t column, const LodePerfInfo *info)
 {
-	g_autofree char *text = g_strconcat(by_ptrace, LODE_BY_PTRACE_END, NULL);
+	g_autofree char *text = g_strconcat(
+		info->sampling, info->is_by_ptrace ? LODE_BY_PTRACE_END : LODE_IN_SLICES_END, NULL);
 
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }
@@ -324,7 +325,7 @@ static void describe_tracing(LodeRecording *recording, uint32_t column, const ch
 static bool add_events(Reading *self, Input *input, GError **error)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
-	const char *by_ptrace = lode_perf_data_info(input->data)->by_ptrace;
+	const LodePerfInfo *info = lode_perf_data_info(input->data);
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
 	input->periods = g_new(double, MAX(input->n_events, 1));
@@ -338,8 +339,8 @@ static bool add_events(Reading *self, Input *input, GError **error)
 			events[1].is_frequency && timer_period(&events[1]) > 0 &&
 			timer_period(&events[1]) < timer_period(&events[0]))
 			describe_first(self->recording, input->columns[0], &events[0], &events[1]);
-		if (by_ptrace != NULL && timer_period(&events[i]) > 0)
-			describe_tracing(self->recording, input->columns[i], by_ptrace);
+		if (info->sampling != NULL && timer_period(&events[i]) > 0)
+			describe_sampling(self->recording, input->columns[i], info);
 		self->recording->has_faults_aside |= !is_for_data &&
 		                                     (events[i].sample_type & PERF_SAMPLE_ADDR) !=
 		                                             0 &&
@@ -572,7 +573,7 @@ static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *reco
 	LodeUserRegisters registers = {0};
 
 	/* From one stop of a tracer to the next it is not known how long the thread ran. */
-	if (lode_perf_data_info(input->data)->by_ptrace != NULL)
+	if (lode_perf_data_info(input->data)->is_by_ptrace)
 		return;
 	if (record->sample.user_registers == NULL || !input->has_times ||
 		!lode_user_registers_from_perf(&registers, event->user_registers,
@@ -817,7 +818,7 @@ static void add_timer_sample(
 	double period = MAX(timer_period(event), (double)record->sample.period);
 
 	/* A tracer's samples in page faults count as the program's: they do not divide its time. */
-	if (!(timer_period(event) > 0) || lode_perf_data_info(input->data)->by_ptrace != NULL ||
+	if (!(timer_period(event) > 0) || lode_perf_data_info(input->data)->is_by_ptrace ||
 		input->columns[record->event] != lode_recording_weight_column(self->recording))
 		return;
 	self->n_timed++;

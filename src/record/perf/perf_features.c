@@ -348,8 +348,10 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	GByteArray *section = g_byte_array_new();
 	const LodeSampleCost *cost = &input->sample_cost;
 
-	if (input->by_ptrace != NULL)
-		g_ptr_array_add(texts, g_strconcat("by-ptrace=", input->by_ptrace, NULL));
+	if (input->sampling != NULL)
+		g_ptr_array_add(
+			texts, g_strconcat(input->is_by_ptrace ? "by-ptrace=" : "in-slices=",
+				       input->sampling, NULL));
 	if (input->cpu_time != NULL) {
 		add_number(texts, "user-ns", input->cpu_time->user_ns);
 		add_number(texts, "system-ns", input->cpu_time->system_ns);

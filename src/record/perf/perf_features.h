@@ -17,11 +17,12 @@
 #include "record/perf/perf_tally.h"
 
 typedef struct {
-	const GPtrArray *choices;    /* LodePerfChoice */
-	const LodePerfTally *tally;  /* times, and files to identify */
-	const char *const *command;  /* lode's, NULL-terminated; may be NULL */
-	const char *const *program;  /* the recorded program, likewise */
-	const char *by_ptrace;       /* as in LodePerfSampling; may be NULL */
+	const GPtrArray *choices;   /* LodePerfChoice */
+	const LodePerfTally *tally; /* times, and files to identify */
+	const char *const *command; /* lode's, NULL-terminated; may be NULL */
+	const char *const *program; /* the recorded program, likewise */
+	const char *sampling;       /* as in LodePerfSampling; may be NULL */
+	bool is_by_ptrace;
 	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
 	uint64_t n_page_faults;      /* of the program; 0: not counted */
 	LodeSampleCost sample_cost;

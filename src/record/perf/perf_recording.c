@@ -410,7 +410,8 @@ bool lode_perf_recording_finish(
 		.command = program->options->command,
 		.program = program->program,
 		.cpu_time = program->cpu_time,
-		.by_ptrace = program->by_ptrace,
+		.sampling = program->sampling,
+		.is_by_ptrace = program->is_by_ptrace,
 		.n_page_faults = MAX(count_page_faults(self), program->n_page_faults),
 		.has_branch_stacks = program->options->has_branch_stacks,
 	};

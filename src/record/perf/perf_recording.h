@@ -82,8 +82,9 @@ typedef struct {
 	const LodePerfKernel *kernel;
 	const char *const *program;  /* its command line, NULL-terminated */
 	const LodeCpuTime *cpu_time; /* that it took; NULL: not known */
-	const char *by_ptrace;       /* as in LodePerfSampling */
-	uint64_t n_page_faults;      /* where no event has counted them */
+	const char *sampling;        /* as in LodePerfSampling */
+	bool is_by_ptrace;
+	uint64_t n_page_faults; /* where no event has counted them */
 } LodePerfRecordedProgram;
 
 /* Stops sampling, writes the rest and the features, closes the events. */

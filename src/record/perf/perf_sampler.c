@@ -729,6 +729,22 @@ static void add_left_processes(Session *self)
 			n_running, first);
 }
 
+/* Where it was not by perf events at one rate all the time; else NULL. */
+static char *sampling_text(const Session *self)
+{
+	const LodeSampleSlices *slices = &self->recording.slices;
+	char part[LODE_NUMBER_SIZE], switches[LODE_NUMBER_SIZE];
+
+	if (self->tracer != NULL)
+		return g_strdup(lode_ptrace_sampler_text(self->tracer));
+	if (!self->was_sliced)
+		return NULL;
+	return g_strdup_printf(
+		"sampled for %s of the time while threads switched over %s times a second",
+		lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part),
+		lode_number_format_count(LODE_SWITCHES_DENSE / 2, switches));
+}
+
 static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	LodeCpuTime cpu_time;
@@ -741,13 +757,15 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
 		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
+	g_autofree char *sampling = sampling_text(self);
 	const LodePerfRecordedProgram program = {
 		.options = self->options,
 		.kernel = kernel,
 		.program = is_program(self) ? self->options->argv
 	                                    : (const char *const *)self->running.command,
 		.cpu_time = has_time ? &cpu_time : NULL,
-		.by_ptrace = self->tracer != NULL ? lode_ptrace_sampler_text(self->tracer) : NULL,
+		.sampling = sampling,
+		.is_by_ptrace = self->tracer != NULL,
 		.n_page_faults = self->tracer != NULL && has_usage
 	                                 ? (uint64_t)(self->usage.ru_minflt + self->usage.ru_majflt)
 	                                 : 0,
@@ -819,9 +837,7 @@ static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
 	int status = exit_status(self);
-	const LodeSampleSlices *slices = &self->recording.slices;
 	const char *too_large;
-	char part[LODE_NUMBER_SIZE];
 
 	if (self->n_unknown_controls > 0)
 		lode_perf_note(self->note,
@@ -834,13 +850,6 @@ static LodePerfSampling *result_of(Session *self)
 			"files that lie nowhere else and are too large to be kept in the "
 			"recording: %u, such as '%s'",
 			n_too_large, too_large);
-	if (self->was_sliced)
-		lode_perf_note(self->note,
-			"while its threads switched more than %u times a second the program was "
-			"sampled for %s of the time, as more would have slowed it",
-			LODE_SWITCHES_DENSE / 2,
-			lode_number_format_share(
-				slices->sliced_us / MAX(slices->passed_us, 1), part));
 	if (self->windows != NULL)
 		lode_window_recorder_add_note(self->windows, self->note);
 	if (self->recording.logs != NULL)
@@ -853,9 +862,9 @@ static LodePerfSampling *result_of(Session *self)
 	if (self->tracer != NULL) {
 		lode_ptrace_sampler_add_note(self->tracer, self->note);
 		result->obstacle = g_strdup(lode_ptrace_sampler_obstacle(self->tracer));
-		if (result->obstacle == NULL)
-			result->by_ptrace = g_strdup(lode_ptrace_sampler_text(self->tracer));
 	}
+	if (result->obstacle == NULL)
+		result->sampling = sampling_text(self);
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;
@@ -946,7 +955,7 @@ void lode_perf_sampling_free(LodePerfSampling *self)
 		return;
 	g_free(self->event);
 	g_free(self->note);
-	g_free(self->by_ptrace);
+	g_free(self->sampling);
 	g_free(self->obstacle);
 	g_free(self);
 }

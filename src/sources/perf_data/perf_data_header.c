@@ -213,6 +213,18 @@ static void read_speed(const char *text, LodeMachineSpeed *speed)
 	}
 }
 
+static void read_sampling(const char *text, LodePerfInfo *info)
+{
+	static const char by_ptrace[] = "by-ptrace=", in_slices[] = "in-slices=";
+
+	if (g_str_has_prefix(text, by_ptrace)) {
+		info->sampling = text + strlen(by_ptrace);
+		info->is_by_ptrace = true;
+	} else if (g_str_has_prefix(text, in_slices)) {
+		info->sampling = text + strlen(in_slices);
+	}
+}
+
 /* Numbers, as "user-ns=1200000", then "--" and the words of the program. */
 static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 {
@@ -244,8 +256,7 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		if (!is_program) {
 			read_rate(text, &self->info.rates);
 			read_speed(text, &self->info.speed);
-			if (g_str_has_prefix(text, "by-ptrace="))
-				self->info.by_ptrace = text + strlen("by-ptrace=");
+			read_sampling(text, &self->info);
 		}
 	}
 	if (!cursor->is_overrun && program->len > 0)

@@ -37,9 +37,9 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 	g_autofree char *simulated = lode_profile_simulated(profile);
 	if (simulated != NULL)
 		lode_fact_rows_add_text(rows, "profile", "simulated", simulated);
-	g_autofree char *by_ptrace = lode_profile_by_ptrace(profile);
-	if (by_ptrace != NULL)
-		lode_fact_rows_add_text(rows, "profile", "sampling", by_ptrace);
+	g_autofree char *sampling = lode_profile_sampling(profile);
+	if (sampling != NULL)
+		lode_fact_rows_add_text(rows, "profile", "sampling", sampling);
 	lode_fact_rows_add_text(
 		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
 	lode_fact_rows_add_text(

@@ -34,7 +34,7 @@ char *lode_profile_simulated(const LodeProfile *profile);
 
 /* Why and how a program was sampled without perf events, a sentence; NULL: it was with them. The
  * caller frees it. */
-char *lode_profile_by_ptrace(const LodeProfile *profile);
+char *lode_profile_sampling(const LodeProfile *profile);
 
 /* Edges of both kinds: rows, and those to the next instruction. */
 uint64_t lode_profile_count_edges(const LodeProfile *profile);

@@ -35,7 +35,7 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 	uint32_t weight = profile->weight_event;
 	g_autofree char *tool = lode_profile_tool(profile);
 	g_autofree char *simulated = lode_profile_simulated(profile);
-	g_autofree char *by_ptrace = lode_profile_by_ptrace(profile);
+	g_autofree char *sampling = lode_profile_sampling(profile);
 
 	lode_json_key(json, "profile");
 	lode_json_begin(json, '{');
@@ -45,8 +45,8 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 		lode_json_member_string(json, "part", profile->part);
 	if (simulated != NULL)
 		lode_json_member_string(json, "simulated", simulated);
-	if (by_ptrace != NULL)
-		lode_json_member_string(json, "sampling", by_ptrace);
+	if (sampling != NULL)
+		lode_json_member_string(json, "sampling", sampling);
 	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->frequency));
 	lode_json_member_string(json, "weight_event", lode_profile_event_name(profile, weight));
 	put_sampled_events(json, profile);

@@ -187,9 +187,9 @@ static void put_below_figures(
 		lode_profile_lines_print(terminal, out, "programs: %s", programs);
 }
 
-static void put_tracing_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+static void put_sampling_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
-	g_autofree char *text = lode_profile_by_ptrace(profile);
+	g_autofree char *text = lode_profile_sampling(profile);
 
 	if (text != NULL)
 		lode_profile_lines_print(terminal, out, "%s", text);
@@ -199,7 +199,7 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
 	const LodeTerminal *terminal, FILE *out)
 {
 	put_program_line(profile, false, terminal, out);
-	put_tracing_line(profile, terminal, out);
+	put_sampling_line(profile, terminal, out);
 	if (profile->part != NULL)
 		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, names_hottest, terminal, out);
@@ -219,7 +219,7 @@ void lode_profile_lines_head_of_diagnoses(
 		return;
 	}
 	put_program_line(profile, true, &screen, out);
-	put_tracing_line(profile, &screen, out);
+	put_sampling_line(profile, &screen, out);
 	/* Two digits of a short time, or the line would have more than 80 columns. */
 	g_string_append_printf(line, "%.*g s of processor time", seconds < 0.1 ? 2 : 3, seconds);
 	if (profile->wall_seconds > 0)

@@ -11,8 +11,8 @@ void lode_sampling_summary_write(
 	char windows[LODE_NUMBER_SIZE], steps[LODE_NUMBER_SIZE];
 	g_autofree char *file = NULL;
 
-	if (sampled->by_ptrace != NULL)
-		lode_display_line(out, "lode %s: %s", verb, sampled->by_ptrace);
+	if (sampled->sampling != NULL)
+		lode_display_line(out, "lode %s: %s", verb, sampled->sampling);
 	if (sampled->n_throttled > 0)
 		lode_display_line(out,
 			"lode %s: the kernel held sampling back %" G_GUINT64_FORMAT
