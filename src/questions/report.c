@@ -253,6 +253,9 @@ static bool has_cause(const LodeDiagnosis *self, char **globs)
 /* --fail-on: one line for each diagnosis that fails. */
 static void check_causes(LodeAsking *asking, const LodeDiagnoses *diagnoses, char **globs)
 {
+	if (diagnoses->is_too_short)
+		lode_asking_note(asking, "--fail-on: fewer than %d samples: too short to tell",
+			LODE_FEWEST_SAMPLES);
 	for (guint i = 0; i < diagnoses->diagnoses->len; i++) {
 		const LodeDiagnosis *one = lode_diagnoses_at(diagnoses, i);
 		if (one->is_muted || one->is_smaller || !has_cause(one, globs))
@@ -287,8 +290,9 @@ static LodeDiagnoses *diagnose(
 	guint n = diagnoses->diagnoses->len;
 	if (report->diagnosis > n) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"D%u: the profile has %u diagnos%s", report->diagnosis, n,
-			n == 1 ? "is" : "es");
+			"D%u: the profile has %u diagnos%s%s", report->diagnosis, n,
+			n == 1 ? "is" : "es",
+			diagnoses->is_too_short ? ", as it has too few samples" : "");
 		return NULL;
 	}
 	return g_steal_pointer(&diagnoses);

@@ -53,6 +53,11 @@ if "$lode" record -o p.data -- true >/dev/null 2>&1; then
 	"$lode" import --no-follow p.data -o x.lode >out 2>err
 	"$lode" info x.lode >facts
 	check "the program itself" "$(has first)" "$(has_not a_second_of_a_long_name)"
+	# At most 10,000 samples a second, of less than 20 ms.
+	"$lode" run -o x.lode --report report -- ./first burn 25 >out 2>err
+	check "too short for a diagnosis" "$(grep -q '^Too short to tell: ' report || cat report)" \
+		"$("$lode" report --format json x.lode | grep -q '"diagnoses":\[\].*"too_short":true' || echo 'others in JSON')" \
+		"$("$lode" report --fail-on 'division' x.lode 2>&1 >/dev/null | grep -q 'too short to tell' || echo 'not noted')"
 fi
 if command -v qemu-x86_64 >/dev/null; then
 	ways 1 --exact --fast

@@ -335,6 +335,8 @@ export interface Findings extends Head {
 	in_single_blocks: number;
 	samples: number;
 	diagnoses: Diagnosis[];
+	/** None are made of so few samples. */
+	too_short: boolean;
 	not_diagnosed: number;
 	findings: Finding[];
 }

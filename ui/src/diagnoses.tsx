@@ -197,6 +197,7 @@ function Row({ one, route, most }: { one: Diagnosis; route: Route; most: number 
 
 export function Diagnoses({ data, route }: { data: Findings; route: Route }) {
 	const most = Math.max(...data.diagnoses.map((one) => one.saves.high), 0.01);
+	if (data.too_short) return <p>Too few samples to tell what costs: let the program run longer, or repeat it.</p>;
 	if (data.diagnoses.length === 0) return null;
 	return (
 		<section>

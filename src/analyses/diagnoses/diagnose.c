@@ -313,6 +313,9 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 	self->covered = MIN(self->covered, 1);
 }
 
+/* The kernel's account tells how much of so long was in it, where few samples are of user code. */
+#define LONG_SECONDS 0.5
+
 LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *findings,
 	uint32_t event, const char *const *own)
 {
@@ -333,6 +336,10 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 		lode_profile_event(profile, event)->total, self->user, lines, functions->costs,
 		functions->families, functions->family_of, functions->services};
 	self->weight = g_strdup(lode_diagnosis_weight(&context));
+	self->is_too_short = profile->n_samples > 0 && profile->n_samples < LODE_FEWEST_SAMPLES &&
+	                     self->seconds < LONG_SECONDS;
+	if (self->is_too_short)
+		return self;
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);

@@ -61,15 +61,20 @@ typedef struct {
 	                     it */
 } LodeDiagnosis;
 
+/* Of fewer nothing is told: of a tenth of the time, half as many say that it is 4 to 16 %. */
+enum { LODE_FEWEST_SAMPLES = 200 };
+
 typedef struct {
 	GPtrArray *diagnoses; /* LodeDiagnosis, by what they may save, falling */
 	/* Likewise: those that take little, and may be others in the next recording. */
 	GPtrArray *smaller;
-	double covered; /* share of the processor time at the places of any */
-	double user;    /* share of the processor time in the program's own code: a share of
-	                   the weight of the samples times this is one of the processor time */
-	double seconds; /* the processor time; 0: not known */
-	char *weight;   /* the word for what the shares are of: "time", "cycles" … */
+	double covered;    /* share of the processor time at the places of any */
+	double user;       /* share of the processor time in the program's own code: a share of
+	                      the weight of the samples times this is one of the processor time */
+	double seconds;    /* the processor time; 0: not known */
+	char *weight;      /* the word for what the shares are of: "time", "cycles" … */
+	bool is_too_short; /* none are made, of fewer samples than LODE_FEWEST_SAMPLES and little
+	                      time */
 	LodeCostedFunctions *functions; /* that they were made with; NULL: by hand, or no event */
 } LodeDiagnoses;
 

@@ -691,6 +691,20 @@ static void write_diagnoses(const View *self)
 	fputs(tail.text, self->out);
 }
 
+/* Findings of so few samples are not worth a look either. */
+static void put_too_short(const View *self)
+{
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins, self->profile->part_options);
+
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"Too short to tell: %.0f of at least %d samples. Let it run longer, or repeat it.",
+		self->profile->n_samples, LODE_FEWEST_SAMPLES);
+	fputc('\n', self->out);
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"Next:  lode report %s --findings   what these samples show", path);
+}
+
 static void write_text(const View *self)
 {
 	g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(Line));
@@ -709,6 +723,10 @@ static void write_text(const View *self)
 	lode_top_functions_write(&functions, &self->options->terminal, self->out);
 	if (functions.rows->len > 0)
 		fputc('\n', self->out);
+	if (is_screen && self->diagnoses->is_too_short) {
+		put_too_short(self);
+		return;
+	}
 	if (is_screen)
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"No diagnosis: no cause that lode knows stands out. The findings:");
@@ -830,6 +848,7 @@ static void write_json(const View *self, Range shown)
 	lode_diagnosis_lines_json(self->diagnoses,
 		self->options->finding != 0 ? LODE_NONE : self->options->diagnosis, self->own,
 		self->options->is_page ? self->profile : NULL, &json);
+	lode_json_member_bool(&json, "too_short", self->diagnoses->is_too_short);
 	if (self->options->is_page)
 		lode_json_member_number(
 			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
