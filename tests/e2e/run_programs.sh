@@ -56,8 +56,8 @@ if "$lode" record -o p.data -- true >/dev/null 2>&1; then
 	# At most 10,000 samples a second, of less than 20 ms.
 	"$lode" run -o x.lode --report report -- ./first burn 25 >out 2>err
 	check "too short for a diagnosis" "$(grep -q '^Too short to tell: ' report || cat report)" \
-		"$("$lode" report --format json x.lode | grep -q '"diagnoses":\[\].*"too_short":true' || echo 'others in JSON')" \
-		"$("$lode" report --fail-on 'division' x.lode 2>&1 >/dev/null | grep -q 'too short to tell' || echo 'not noted')"
+		"$("$lode" report --format json x.lode | grep '"diagnoses":\[\].*"too_short":true' >/dev/null || echo 'others in JSON')" \
+		"$("$lode" report --fail-on 'division' x.lode 2>&1 >/dev/null | grep 'too short to tell' >/dev/null || echo 'not noted')"
 fi
 if command -v qemu-x86_64 >/dev/null; then
 	ways 1 --exact --fast

@@ -34,7 +34,7 @@ between() {
 }
 calculate() { awk "BEGIN { printf \"%.4f\", $1 }"; }
 
-echo 1..7
+echo 1..8
 
 # The program measures its windows, too, which lode takes off.
 "$lode" run --windows off -F 10000 --keep-recording=kept -o x.lode -- ./serial_part 4 300 150 >out 2>err
@@ -102,11 +102,21 @@ status=$?
 seconds=$("$lode" info --format json dense.lode |
 	sed -n 's/.*"user_seconds":\([0-9.e-]*\),"system_seconds":\([0-9.e-]*\).*/\1 + \2/p')
 check "samples in slices, where switches are many" "$(status_is 0)" \
-	"$("$lode" info dense.lode | grep -q 'sampling  *sampled for [0-9.]* % of the time while' || echo "not said")" \
+	"$("$lode" info dense.lode | grep 'sampling  *sampled for [0-9.]* % of the time while' >/dev/null || echo "not said")" \
 	"$(between 1.4 "$(calculate "$(share dense.lode cpu-clock serial_work) / $(share dense.lode cpu-clock parallel_work)")" \
 		2.9 "two rounds to one")" \
 	"$(between 0.6 "$(calculate "$(query dense.lode "SELECT total / 1e9 FROM event WHERE name = 'cpu-clock'") / ($seconds)")" \
 		1.2 "the time that they stand for")"
+
+# Then they stand for all the time that follows, too.
+"$lode" run -o births.lode -- ./serial_part births 20000 1500 >out 2>err
+status=$?
+check "a program that starts many threads is sampled by fewer events" "$(status_is 0)" \
+	"$("$lode" info births.lode | grep 'sampling  *sampled for .* threads and processes a second' >/dev/null || echo "not said")" \
+	"$(between 0.6 "$(calculate "$(query births.lode "SELECT sum(value) / 1e6 FROM cost, instruction, function, event
+		WHERE cost.instruction = instruction.id AND instruction.function = function.id AND cost.event = event.id
+			AND event.name = 'cpu-clock' AND function.name = 'serial_work'") / $(sed -n 's/^serial //p' out)")" \
+		1.4 "work of the time after it")"
 
 "$lode" record --no-switches -o none.data -- ./serial_part 2 20 50 >out 2>err
 status=$?

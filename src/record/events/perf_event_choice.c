@@ -626,6 +626,12 @@ static void add_stretch(GPtrArray *choices, LodePerfStretch stretch, uint64_t fr
 	g_ptr_array_insert(choices, 1, other);
 }
 
+bool lode_perf_choice_is_spare(const LodePerfChoice *self)
+{
+	return self->stretch == LODE_PERF_AT_FIRST || self->stretch == LODE_PERF_LATER ||
+	       self->is_aside;
+}
+
 /* Where lode chooses how often it samples by a timer, that differs from stretch to stretch. */
 static bool divide_first(const Chooser *self, GPtrArray *choices)
 {

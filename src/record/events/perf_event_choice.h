@@ -38,6 +38,9 @@ typedef struct {
 	bool is_switching; /* likewise: reports when threads begin and stop to run */
 } LodePerfChoice;
 
+/* Whether it can be done without where slices sample: lode's own, of other stretches and aside. */
+bool lode_perf_choice_is_spare(const LodePerfChoice *self);
+
 /*
  * Reads a name: libpfm4's, "rHEX" for a raw one, "PMU/TERMS/" (lode_perf_pmu_event_read()), with
  * perf's modifiers u, k, h, p, P after a colon. *out_max_precise: 'P', take the highest precise

@@ -69,6 +69,30 @@ static bool is_skippable(const Opening *self, int code)
 	       (code == ESRCH && (self->threads->len > 1 || self->is_further));
 }
 
+static bool has_stretch(const LodePerfEventSet *self, LodePerfStretch stretch)
+{
+	for (guint i = 0; i < self->choices->len; i++)
+		if (((const LodePerfChoice *)self->choices->pdata[i])->stretch == stretch)
+			return true;
+	return false;
+}
+
+static const LodePerfChoice *choice_of(const LodePerfEventSet *self, guint descriptor)
+{
+	return self->choices
+	        ->pdata[g_array_index(self->descriptors, LodePerfDescriptor, descriptor).event];
+}
+
+/* Whether the next descriptor is to own the ring: the first, or one that is not closed before it.
+ */
+static bool is_better_owner(
+	const LodePerfEventSet *self, const LodePerfCpu *place, const LodePerfChoice *choice)
+{
+	return place->polled == G_MAXUINT ||
+	       (place->ring.base == NULL && choice->stretch == LODE_PERF_IN_SLICES &&
+		       choice_of(self, place->polled)->stretch != LODE_PERF_IN_SLICES);
+}
+
 static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, GError **error)
 {
 	LodePerfEventSet *set = self->set;
@@ -82,7 +106,7 @@ static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, 
 	};
 
 	if (opened.descriptor >= 0) {
-		if (place->polled == G_MAXUINT)
+		if (is_better_owner(set, place, choice))
 			place->polled = set->descriptors->len;
 		g_array_append_val(set->descriptors, opened);
 		g_array_index(self->n_opened, unsigned, event)++;
@@ -234,6 +258,8 @@ static LodePerfEventSet *set_new(GPtrArray *choices)
 
 	self->choices = choices;
 	self->stretch = LODE_PERF_AT_FIRST;
+	self->closed = g_array_new(FALSE, TRUE, sizeof(LodePerfCounts));
+	g_array_set_size(self->closed, choices->len);
 	return self;
 }
 
@@ -317,6 +343,7 @@ void lode_perf_event_set_close(LodePerfEventSet *self)
 	setrlimit(RLIMIT_NOFILE, &self->limit);
 	g_array_unref(self->cpus);
 	g_array_unref(self->descriptors);
+	g_array_unref(self->closed);
 	g_free(self);
 }
 
@@ -360,14 +387,6 @@ void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
 	}
 }
 
-static bool has_stretch(const LodePerfEventSet *self, LodePerfStretch stretch)
-{
-	for (guint i = 0; i < self->choices->len; i++)
-		if (((const LodePerfChoice *)self->choices->pdata[i])->stretch == stretch)
-			return true;
-	return false;
-}
-
 void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on)
 {
 	bool is_known = stretch == LODE_PERF_BETWEEN_SLICES || has_stretch(self, stretch);
@@ -392,29 +411,77 @@ void lode_perf_event_set_begin(LodePerfEventSet *self)
 		command(self, has_samples, PERF_EVENT_IOC_ENABLE);
 }
 
-/* The numbers read from an event's descriptors, in all: 0 its value, 1 an id, 2 what was lost. */
-static uint64_t sum_read(const LodePerfEventSet *self, unsigned event, unsigned which)
+static LodePerfCounts read_counts(const LodePerfDescriptor *at)
 {
-	uint64_t sum = 0;
+	LodePerfCounts counts = {0};
+
+	return read(at->descriptor, &counts, sizeof(counts)) > 0 ? counts : (LodePerfCounts){0};
+}
+
+/* Of all descriptors of an event; without an id. */
+static LodePerfCounts sum_counts(const LodePerfEventSet *self, unsigned event)
+{
+	LodePerfCounts sum = g_array_index(self->closed, LodePerfCounts, event);
 
 	for (guint i = 0; i < self->descriptors->len; i++) {
 		const LodePerfDescriptor *at = &g_array_index(
 			self->descriptors, LodePerfDescriptor, i);
-		uint64_t values[3] = {0};
-		if (at->event == event && read(at->descriptor, values, sizeof(values)) > 0)
-			sum += values[which];
+		LodePerfCounts counts = at->event == event ? read_counts(at) : (LodePerfCounts){0};
+		sum.value += counts.value;
+		sum.lost += counts.lost;
 	}
 	return sum;
 }
 
 uint64_t lode_perf_event_set_count(const LodePerfEventSet *self, unsigned event)
 {
-	return sum_read(self, event, 0);
+	return sum_counts(self, event).value;
 }
 
 uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)
 {
 	const LodePerfChoice *choice = self->choices->pdata[event];
 
-	return (choice->attr.read_format & PERF_FORMAT_LOST) != 0 ? sum_read(self, event, 2) : 0;
+	return (choice->attr.read_format & PERF_FORMAT_LOST) != 0 ? sum_counts(self, event).lost
+	                                                          : 0;
+}
+
+size_t lode_perf_event_set_spare(const LodePerfEventSet *self)
+{
+	size_t n = 0;
+
+	for (guint i = 0; has_stretch(self, LODE_PERF_IN_SLICES) && i < self->descriptors->len; i++)
+		n += lode_perf_choice_is_spare(choice_of(self, i));
+	return n;
+}
+
+/* Each CPU waits for the first of its descriptors that is left. */
+static void find_polled(LodePerfEventSet *self)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++)
+		g_array_index(self->cpus, LodePerfCpu, cpu).polled = G_MAXUINT;
+	for (guint i = self->descriptors->len; i-- > 0;) {
+		unsigned cpu = g_array_index(self->descriptors, LodePerfDescriptor, i).cpu;
+		g_array_index(self->cpus, LodePerfCpu, cpu).polled = i;
+	}
+}
+
+void lode_perf_event_set_close_spare(LodePerfEventSet *self)
+{
+	guint n_left = 0;
+
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		LodePerfDescriptor at = g_array_index(self->descriptors, LodePerfDescriptor, i);
+		LodePerfCounts *closed = &g_array_index(self->closed, LodePerfCounts, at.event);
+		if (!lode_perf_choice_is_spare(self->choices->pdata[at.event])) {
+			g_array_index(self->descriptors, LodePerfDescriptor, n_left++) = at;
+			continue;
+		}
+		LodePerfCounts counts = read_counts(&at);
+		closed->value += counts.value;
+		closed->lost += counts.lost;
+		close(at.descriptor);
+	}
+	g_array_set_size(self->descriptors, n_left);
+	find_polled(self);
 }

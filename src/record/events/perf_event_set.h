@@ -3,7 +3,7 @@
  * The open descriptors: each event on each CPU for each thread, one ring buffer per CPU.
  *
  *            CPU 0          CPU 1
- *   event 0  fd ──▶ ring    fd ──▶ ring      the first of a CPU owns the ring,
+ *   event 0  fd ──▶ ring    fd ──▶ ring      the first of a CPU owns the ring, or that of slices,
  *   event 1  fd ──┘         fd ──┘           the others write into it
  *
  * An inherited event with a ring must be bound to a CPU, and follows the threads and children that
@@ -22,6 +22,11 @@ typedef struct {
 	uint64_t id;         /* what its samples say that they are of */
 } LodePerfDescriptor;
 
+/* What is read from an event. */
+typedef struct {
+	uint64_t value, id, lost;
+} LodePerfCounts;
+
 typedef struct {
 	LodePerfRing ring;
 	int cpu;
@@ -37,6 +42,7 @@ typedef struct {
 	struct rlimit limit;     /* of descriptors, as it was */
 	size_t n_wanted;         /* descriptors, those of threads that ended included */
 	LodePerfStretch stretch; /* whose events sample */
+	GArray *closed;          /* LodePerfCounts by event, of descriptors that were closed */
 } LodePerfEventSet;
 
 /*
@@ -71,6 +77,15 @@ void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
 /* Begins another stretch, if there are events of it (there are none between slices), and it is not
  * that of now: the events of the last give way to them. `is_on`: sampling goes on. */
 void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on);
+
+/* How many descriptors lode_perf_event_set_close_spare() would close. */
+size_t lode_perf_event_set_spare(const LodePerfEventSet *self);
+
+/*
+ * Closes those that can be done without (lode_perf_choice_is_spare()), as each costs every thread
+ * at its start and end. There must be events of slices, by which alone is sampled from then on.
+ */
+void lode_perf_event_set_close_spare(LodePerfEventSet *self);
 
 /* Starts or stops the reports of context switches. */
 void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on);

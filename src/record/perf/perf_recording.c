@@ -140,7 +140,20 @@ static void write_ring_changed(LodePerfRecording *self, const LodePerfRing *ring
 
 bool lode_perf_recording_is_sliced(const LodePerfRecording *self)
 {
-	return self->switches.are_dense && g_hash_table_size(self->slice_ids) > 0;
+	return (self->switches.are_dense || self->has_few_events) &&
+	       g_hash_table_size(self->slice_ids) > 0;
+}
+
+bool lode_perf_recording_bound_events(LodePerfRecording *self)
+{
+	size_t n_spare = lode_perf_event_set_spare(self->events);
+
+	if (n_spare == 0 || !lode_task_budget_is_over(&self->tasks, self->tally.n_tasks, n_spare,
+				    g_get_monotonic_time()))
+		return false;
+	lode_perf_event_set_close_spare(self->events);
+	self->has_few_events = true;
+	return true;
 }
 
 bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget)
@@ -453,6 +466,7 @@ void lode_perf_recording_init(LodePerfRecording *self)
 	lode_perf_tally_init(&self->tally);
 	lode_switch_budget_init(&self->switches, g_get_monotonic_time());
 	lode_sample_slices_init(&self->slices, g_get_monotonic_time());
+	lode_task_budget_init(&self->tasks, g_get_monotonic_time());
 	self->slice_ids = g_hash_table_new(g_int64_hash, g_int64_equal);
 	self->unwrapped = g_byte_array_new();
 }

@@ -9,6 +9,7 @@
 #include "machine/machine_speed.h"
 #include "record/budgets/sample_slices.h"
 #include "record/budgets/switch_budget.h"
+#include "record/budgets/task_budget.h"
 #include "record/events/perf_event_set.h"
 #include "record/page_survey.h"
 #include "record/perf/perf_mappings.h"
@@ -25,7 +26,9 @@ typedef struct {
 	LodeSwitchBudget switches;
 	uint64_t n_switches_seen; /* of the tally's, by the budget */
 	LodeSampleSlices slices;  /* of the time, while they are dense */
-	GHashTable *slice_ids;    /* set of uint64_t, borrowed: of the events that sample then */
+	LodeTaskBudget tasks;
+	bool has_few_events;   /* as many threads were started: sampled in slices to its end */
+	GHashTable *slice_ids; /* set of uint64_t, borrowed: of the events that sample then */
 	const LodePerfObserver *observer; /* may be NULL */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
@@ -58,6 +61,10 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
  * and readers may sort up to there.
  */
 void lode_perf_recording_drain(LodePerfRecording *self);
+
+/* Closes events where it starts so many threads and processes that these cost too much. Whether it
+ * did: descriptors have changed. */
+bool lode_perf_recording_bound_events(LodePerfRecording *self);
 
 /* Whether the program is sampled in slices at present. */
 bool lode_perf_recording_is_sliced(const LodePerfRecording *self);

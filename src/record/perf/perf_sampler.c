@@ -386,6 +386,11 @@ static void end_round(Session *self)
 	guint n_files = lode_kept_files_count(self->recording.tally.files);
 
 	lode_perf_recording_drain(&self->recording);
+	/* Threads of a process that is attached to may get events later. */
+	if (is_program(self) && lode_perf_recording_bound_events(&self->recording))
+		for (unsigned i = N_WAITS; i < self->waits->len; i++)
+			g_array_index(self->waits, struct pollfd, i).fd = ring_descriptor(
+				self, i - N_WAITS);
 	begin_stretch(self);
 	if (lode_kept_files_count(self->recording.tally.files) > n_files)
 		self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
@@ -733,16 +738,20 @@ static void add_left_processes(Session *self)
 static char *sampling_text(const Session *self)
 {
 	const LodeSampleSlices *slices = &self->recording.slices;
-	char part[LODE_NUMBER_SIZE], switches[LODE_NUMBER_SIZE];
+	char part[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
 
 	if (self->tracer != NULL)
 		return g_strdup(lode_ptrace_sampler_text(self->tracer));
 	if (!self->was_sliced)
 		return NULL;
+	lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part);
+	if (self->recording.has_few_events)
+		return g_strdup_printf("sampled for %s of the time, as it starts %s threads and "
+				       "processes a second",
+			part, lode_number_format_count(self->recording.tasks.rate, number));
 	return g_strdup_printf(
-		"sampled for %s of the time while threads switched over %s times a second",
-		lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part),
-		lode_number_format_count(LODE_SWITCHES_DENSE / 2, switches));
+		"sampled for %s of the time while threads switched over %s times a second", part,
+		lode_number_format_count(LODE_SWITCHES_DENSE / 2, number));
 }
 
 static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
@@ -766,7 +775,8 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 		.cpu_time = has_time ? &cpu_time : NULL,
 		.sampling = sampling,
 		.is_by_ptrace = self->tracer != NULL,
-		.n_page_faults = self->tracer != NULL && has_usage
+		.n_page_faults = (self->tracer != NULL || self->recording.has_few_events) &&
+	                                         has_usage
 	                                 ? (uint64_t)(self->usage.ru_minflt + self->usage.ru_majflt)
 	                                 : 0,
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said when the descriptors or the buffers of a recording are refused. */
+/* What is said when the descriptors or the buffers of a recording are refused, and what is left
+ * when those that can be done without are closed. */
 #include "base/error.h"
 #include "record/events/perf_event_set.h"
 
@@ -90,9 +91,86 @@ static void test_refusals(void)
 	}
 }
 
+static void touch_pages(void)
+{
+	enum { SIZE = 1 << 20 };
+	volatile char *pages = mmap(
+		NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (size_t at = 0; at < SIZE; at += 4096)
+		pages[at] = 1;
+	munmap((void *)pages, SIZE);
+}
+
+static bool has_samples(LodePerfEventSet *set)
+{
+	bool is_any = false;
+
+	lode_perf_event_set_begin_stretch(set, LODE_PERF_IN_SLICES, true);
+	for (gint64 end_us = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;
+		!is_any && g_get_monotonic_time() < end_us;) {
+		touch_pages();
+		for (guint i = 0; i < set->cpus->len; i++) {
+			LodePerfRing *ring = &g_array_index(set->cpus, LodePerfCpu, i).ring;
+			if (!lode_perf_ring_update(ring))
+				continue;
+			is_any = true;
+			lode_perf_ring_release(ring);
+		}
+	}
+	return is_any;
+}
+
+/* The kernel's own: rings outlive the events that are closed, and what these counted is kept. */
+static void test_closing(void)
+{
+	const char *const events[] = {"cpu-clock:u", NULL}, *const aside[] = {
+								    "page-faults:u", NULL};
+	const LodePerfSamplerOptions options = {.events = events,
+		.aside_events = aside,
+		.frequency = 500,
+		.first_ms = 500,
+		.first_frequency = 1000};
+	g_autoptr(GString) note = g_string_new(NULL);
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
+	g_autoptr(GError) error = NULL;
+	pid_t ourselves = getpid();
+	enum { CLOCKS = 3, PAGE_FAULTS = CLOCKS, ALL = 6, SPARE = 3 };
+
+	g_array_append_val(threads, ourselves);
+	g_autoptr(GPtrArray)
+		choices = lode_perf_choices_make(&lode_perf_kernel, &options, note, &error);
+	g_autoptr(LodePerfEventSet) set = choices != NULL
+	                                          ? lode_perf_event_set_open(&lode_perf_kernel,
+							    choices, threads, 8, note, &error)
+	                                          : NULL;
+	if (set == NULL || choices->len != ALL) {
+		g_test_skip("the kernel refuses events");
+		return;
+	}
+	guint n_cpus = set->cpus->len;
+	g_assert_cmpuint(lode_perf_event_set_spare(set), ==, SPARE * n_cpus);
+	lode_perf_event_set_enable(set, true);
+	touch_pages();
+	lode_perf_event_set_enable(set, false);
+	uint64_t faults = lode_perf_event_set_count(set, PAGE_FAULTS);
+	g_assert_cmpuint(faults, >, 0);
+	lode_perf_event_set_close_spare(set);
+	g_assert_cmpuint(set->descriptors->len, ==, (ALL - SPARE) * n_cpus);
+	g_assert_cmpuint(lode_perf_event_set_spare(set), ==, 0);
+	g_assert_cmpuint(lode_perf_event_set_count(set, PAGE_FAULTS), ==, faults);
+	for (guint i = 0; i < n_cpus; i++) {
+		guint polled = g_array_index(set->cpus, LodePerfCpu, i).polled;
+		g_assert_cmpuint(
+			g_array_index(set->descriptors, LodePerfDescriptor, polled).cpu, ==, i);
+	}
+	g_assert_true(has_samples(set));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/record/perf-event-set/refusals", test_refusals);
+	g_test_add_func("/record/perf-event-set/closing", test_closing);
 	return g_test_run();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* That context switches are recorded all the time where they are few, and bounded where not. */
 #include "record/budgets/switch_budget.h"
+#include "record/budgets/task_budget.h"
 
 /* Records in `seconds` of a program that makes `rate` a second; lode looks each `round_us`. */
 static double recorded(double rate, gint64 round_us, int seconds, unsigned *out_stops)
@@ -87,6 +88,23 @@ static void test_clock(void)
 	g_assert_true(lode_switch_budget_take(&budget, 0, 4000 + G_USEC_PER_SEC));
 }
 
+/* Twelve descriptors at 2 % of the time: 166 threads and processes a second. */
+static void test_tasks(void)
+{
+	LodeTaskBudget budget;
+	uint64_t n = 0;
+	gint64 now_us = 1000;
+
+	lode_task_budget_init(&budget, now_us);
+	for (int i = 0; i < 100; i++)
+		g_assert_false(lode_task_budget_is_over(&budget, n += 3, 12, now_us += 20000));
+	g_assert_cmpfloat_with_epsilon(budget.rate, 150, 1e-6);
+	/* not before a tenth of a second is over */
+	g_assert_false(lode_task_budget_is_over(&budget, n + 1000, 12, now_us + 50000));
+	g_assert_false(lode_task_budget_is_over(&budget, n + 20, 10, now_us + 100000));
+	g_assert_true(lode_task_budget_is_over(&budget, n + 40, 12, now_us + 200000));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -94,5 +112,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/switch-budget/many", test_many);
 	g_test_add_func("/record/switch-budget/dense", test_dense);
 	g_test_add_func("/record/switch-budget/clock", test_clock);
+	g_test_add_func("/record/switch-budget/tasks", test_tasks);
 	return g_test_run();
 }

@@ -5,6 +5,7 @@
  *   serial_part THREADS SERIAL_MS PARALLEL_MS   processor time: of the serial part, of each thread
  *   serial_part turns SWITCHES [work]           two threads that wake each other on one CPU, and
  *                                               work for two rounds and for one each time
+ *   serial_part births THREADS SERIAL_MS        threads that end at once, and then the serial part
  *
  * Prints processor time and time by the clock of both parts, in milliseconds.
  */
@@ -99,10 +100,31 @@ static int take_turns(long n, bool has_work)
 	return 0;
 }
 
+static void *end_at_once(void *data)
+{
+	return data;
+}
+
+/* Threads one after another, then work of this one. */
+static int start_threads(long n, double ms)
+{
+	for (long i = 0; i < n; i++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, end_at_once, NULL) != 0)
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	printf("serial %.3f\n", work_for(ms, serial_work));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[MAX_THREADS];
 	double parallel_cpu = 0;
+
+	if (argc > 3 && strcmp(argv[1], "births") == 0)
+		return start_threads(atol(argv[2]), atof(argv[3]));
 
 	if (argc > 2 && strcmp(argv[1], "turns") == 0)
 		return take_turns(atol(argv[2]), argc > 3);
