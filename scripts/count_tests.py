@@ -36,6 +36,17 @@ def count(test):
     return passed, failed, skipped
 
 
+SLOW_SECONDS = 10  # from which on a test is named, and so many of them
+N_SLOWEST = 10
+
+
+def print_slowest(tests):
+    slow = sorted(((test.get("duration", 0), name) for name, test in tests.items()), reverse=True)
+    named = [f"{name.rpartition(' / ')[2]} {seconds:.0f} s" for seconds, name in slow[:N_SLOWEST] if seconds >= SLOW_SECONDS]
+    if named:
+        print("slowest:", ", ".join(named))
+
+
 LINES = 12  # of what a failed case said, and of what one that crashed said last
 
 
@@ -93,6 +104,7 @@ def main(path, again=None):
             report("FAILED", second.get(name, test))
         elif name in second:
             report("FAILED ONCE", test)
+    print_slowest(tests)
     if sums[2]:
         print(f"{sums[2]} skipped")
     print(f"{sums[0]} passed, {sums[1]} failed")
