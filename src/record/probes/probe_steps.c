@@ -188,8 +188,9 @@ static bool let_go(LodeProbeSteps *self, Stop stop, int signal)
 		return end_call(self, stop, signal);
 	if (stop == STOPPED && !complete_call(self))
 		return false;
-	bool is_own = stop == SIGNAL && signal == SIGTRAP && is_step(self);
-	if (!is_own && has_step_pending(self)) {
+	/* Before the first step it is the program's, which steps itself. */
+	bool is_own = self->has_stepped && stop == SIGNAL && signal == SIGTRAP && is_step(self);
+	if (self->has_stepped && !is_own && has_step_pending(self)) {
 		ptrace(PTRACE_CONT, self->tid, NULL, (void *)(intptr_t)signal);
 		return false;
 	}
@@ -337,6 +338,7 @@ static Stop take_steps(Tracing *self, LodeProbeLog *log, LodeWindowEnd *out_end)
 			break;
 		if (ptrace(PTRACE_SINGLESTEP, steps->tid, NULL, NULL) != 0)
 			return ENDED;
+		steps->has_stepped = true;
 		stop = wait_for_stop(steps, STEP_MS, &self->signal);
 		steps->n_stops++;
 		if (stop == SIGNAL && self->signal == SIGTRAP && is_step(steps)) {
@@ -413,7 +415,7 @@ LodeStepsOutcome lode_probe_steps_run(
 	self->spent_ns = 0;
 	self->n_stops = 1;
 	self->mxcsr = self->x87 = 0;
-	self->is_parted = false;
+	self->is_parted = self->has_stepped = false;
 	if (ptrace(PTRACE_SEIZE, self->tid, NULL, NULL) != 0)
 		return errno == ESRCH ? LODE_STEPS_ENDED : LODE_STEPS_REFUSED;
 	if (ptrace(PTRACE_INTERRUPT, self->tid, NULL, NULL) != 0)

@@ -39,6 +39,7 @@ typedef struct {
 	/* Private: a call of which the interruption left a part to be done. */
 	LodePartedCall parted;
 	bool is_parted;
+	bool has_stepped; /* private: a trap may be that of a step */
 } LodeProbeSteps;
 
 /* Adds a window to the log; SIGCHLD must be blocked, and may be taken. */

@@ -89,6 +89,39 @@ static void handle_trap(void)
 	count();
 }
 
+static volatile uint64_t n_own_steps;
+
+static void count_step(int number)
+{
+	(void)number;
+	n_own_steps++;
+}
+
+/* Steps itself: each step is a SIGTRAP that it counts, and that looks like one of lode's. */
+static void step_itself(void)
+{
+	uint64_t expected = 0;
+
+	signal(SIGTRAP, count_step);
+	while (!shared->is_over) {
+		long n = 20;
+		n_own_steps = 0;
+		__asm__ volatile("sub $128, %%rsp\n"
+				 "pushf\n orl $0x100, (%%rsp)\n popf\n"
+				 "1: dec %0\n jnz 1b\n"
+				 "pushf\n andl $0xfffffeff, (%%rsp)\n popf\n"
+				 "add $128, %%rsp"
+				 : "+r"(n)
+				 :
+				 : "cc", "memory");
+		expected = expected == 0 ? n_own_steps : expected;
+		shared->interrupted += n_own_steps != expected;
+		shared->n++;
+		shared->is_ready = 1;
+	}
+	_exit(7);
+}
+
 /* Each of these calls ends with EINTR where a tracer interrupts it and does not begin it again. */
 static void wait_for_events(void)
 {
@@ -300,6 +333,15 @@ static void test_waiting(Fixture *self, const void *data)
 	g_assert_cmpuint(shared->interrupted, ==, 0);
 }
 
+/* Each of its steps is its own. */
+static void test_own_steps(Fixture *self, const void *data)
+{
+	(void)data;
+	for (unsigned i = 0; i < TRIES; i++)
+		g_assert_cmpint(run_once(self), !=, LODE_STEPS_ENDED);
+	g_assert_cmpuint(shared->interrupted, ==, 0);
+}
+
 /* One that ends meanwhile: its status is left to be read. */
 static void test_ended(void)
 {
@@ -337,6 +379,7 @@ int main(int argc, char **argv)
 		{"/record/probe_steps/blocked", block_trap, test_trap},
 		{"/record/probe_steps/ignored", ignore_trap, test_trap},
 		{"/record/probe_steps/handled", handle_trap, test_trap},
+		{"/record/probe_steps/own", step_itself, test_own_steps},
 		{"/record/probe_steps/waiting", wait_for_events, test_waiting},
 		{"/record/probe_steps/writing", write_to_pipe, test_waiting},
 	};
