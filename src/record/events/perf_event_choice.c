@@ -301,12 +301,11 @@ static void leave_out_registers(struct perf_event_attr *attr)
 }
 
 /* Tells of mappings, names, and the starts and ends of threads. */
-static void set_tracking(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
+static void set_tracking(struct perf_event_attr *attr, bool has_data)
 {
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = options->has_data_addresses || options->has_data_mappings ||
-	                  lode_window_options_has_addresses(&options->windows);
+	attr->mmap_data = has_data;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
@@ -509,22 +508,24 @@ static struct perf_event_attr dummy_attr(const Chooser *self)
 }
 
 /* Stopped events report no mappings, so that one event never stops. */
-static LodePerfChoice *tracking_choice(const Chooser *self)
+static LodePerfChoice *tracking_choice(const Chooser *self, bool has_data)
 {
 	struct perf_event_attr attr = dummy_attr(self);
 
-	set_tracking(&attr, self->options);
+	set_tracking(&attr, has_data);
 	LodePerfChoice *choice = choice_new("dummy", &attr);
 	choice->is_tracking = true;
 	return choice;
 }
 
-/* An event of its own, as it is stopped when switches are too many. NULL: the kernel refuses. */
-static LodePerfChoice *switching_choice(const Chooser *self)
+/* An event of its own, as it is stopped when switches are too many, or mappings of data: those that
+ * last are then read from /proc. NULL: the kernel refuses. */
+static LodePerfChoice *switching_choice(const Chooser *self, bool has_data)
 {
 	struct perf_event_attr attr = dummy_attr(self);
 
 	attr.context_switch = 1;
+	attr.mmap2 = attr.mmap_data = has_data;
 	if (probe(self->kernel, &attr) != 0)
 		return NULL;
 	LodePerfChoice *choice = choice_new("dummy", &attr);
@@ -680,11 +681,17 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 		return NULL;
 	add_aside(&aside, aside_names, choices);
 	LodePerfChoice *first = choices->pdata[0];
+	bool is_exact_data = options->has_data_addresses ||
+	                     lode_window_options_has_addresses(&options->windows);
+	bool has_data = is_exact_data || options->has_data_mappings;
+	LodePerfChoice *switching = options->has_no_switches ? NULL
+	                                                     : switching_choice(&chooser,
+								       has_data && !is_exact_data);
+	has_data &= is_exact_data || switching == NULL;
 	if (is_stoppable(options) || divide_first(&chooser, choices))
-		g_ptr_array_add(choices, tracking_choice(&chooser));
+		g_ptr_array_add(choices, tracking_choice(&chooser, has_data));
 	else
-		set_tracking(&first->attr, options);
-	LodePerfChoice *switching = options->has_no_switches ? NULL : switching_choice(&chooser);
+		set_tracking(&first->attr, has_data);
 	if (switching != NULL)
 		g_ptr_array_add(choices, switching);
 	return g_steal_pointer(&choices);

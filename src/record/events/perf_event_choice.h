@@ -35,7 +35,8 @@ typedef struct {
 	LodePerfStretch stretch;
 	bool is_aside;     /* of LodePerfSamplerOptions.aside_events */
 	bool is_tracking;  /* has no samples */
-	bool is_switching; /* likewise: reports when threads begin and stop to run */
+	bool is_switching; /* likewise: reports when threads begin and stop to run, and mappings
+	                      of data */
 } LodePerfChoice;
 
 /* Whether it can be done without where slices sample: lode's own, of other stretches and aside. */

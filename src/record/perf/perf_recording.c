@@ -300,8 +300,13 @@ static void bound_switches(LodePerfRecording *self)
 	uint64_t n = own - MIN(self->n_switches_seen, own);
 
 	self->n_switches_seen = MAX(self->n_switches_seen, own);
-	if (switching_choice(self) == NULL ||
-		lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
+	if (switching_choice(self) == NULL)
+		return;
+	if (switching_choice(self)->attr.mmap_data)
+		lode_switch_budget_charge(
+			&self->switches, self->tally.n_data_mappings - self->n_mappings_seen);
+	self->n_mappings_seen = self->tally.n_data_mappings;
+	if (lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
 		return;
 	uint64_t before_ns = lode_now_ns();
 	lode_perf_event_set_enable_switches(self->events, was_over);

@@ -24,8 +24,8 @@ typedef struct {
 	LodePerfWriter *writer;
 	LodePerfTally tally;
 	LodeSwitchBudget switches;
-	uint64_t n_switches_seen; /* of the tally's, by the budget */
-	LodeSampleSlices slices;  /* of the time, while they are dense */
+	uint64_t n_switches_seen, n_mappings_seen; /* of the tally's, by the budget */
+	LodeSampleSlices slices;                   /* of the time, while they are dense */
 	LodeTaskBudget tasks;
 	bool has_few_events;   /* as many threads were started: sampled in slices to its end */
 	GHashTable *slice_ids; /* set of uint64_t, borrowed: of the events that sample then */

@@ -138,6 +138,7 @@ static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 		add_thread(self, ring, position, header);
 		break;
 	case PERF_RECORD_MMAP2:
+		self->n_data_mappings += (header->misc & PERF_RECORD_MISC_MMAP_DATA) != 0;
 		add_mapping(self, ring, position, header->size);
 		break;
 	case PERF_RECORD_LOST:

@@ -88,6 +88,30 @@ static void test_clock(void)
 	g_assert_true(lode_switch_budget_take(&budget, 0, 4000 + G_USEC_PER_SEC));
 }
 
+/* 150,000 a second are reported for a fifteenth of the time at most, and 2,000 always. */
+static void test_mappings(void)
+{
+	enum { ROUND_US = 10000, ROUNDS = 3000, RATES = 2 };
+	static const unsigned rates[RATES] = {150000, 2000};
+	double on[RATES] = {0};
+
+	for (int i = 0; i < RATES; i++) {
+		LodeSwitchBudget budget;
+		gint64 now_us = 1000;
+		bool is_on = true;
+
+		lode_switch_budget_init(&budget, now_us);
+		for (int k = 0; k < ROUNDS; k++) {
+			if (is_on)
+				lode_switch_budget_charge(&budget, rates[i] * ROUND_US / 1000000);
+			on[i] += is_on;
+			is_on = lode_switch_budget_take(&budget, 0, now_us += ROUND_US);
+		}
+	}
+	g_assert_cmpfloat(on[0], <=, ROUNDS / 15);
+	g_assert_cmpfloat(on[1], ==, ROUNDS);
+}
+
 /* Twelve descriptors at 2 % of the time: 166 threads and processes a second. */
 static void test_tasks(void)
 {
@@ -112,6 +136,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/switch-budget/many", test_many);
 	g_test_add_func("/record/switch-budget/dense", test_dense);
 	g_test_add_func("/record/switch-budget/clock", test_clock);
+	g_test_add_func("/record/switch-budget/mappings", test_mappings);
 	g_test_add_func("/record/switch-budget/tasks", test_tasks);
 	return g_test_run();
 }
