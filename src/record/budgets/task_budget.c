@@ -5,24 +5,25 @@
  * machine; it is less on hardware. */
 static const double EVENT_NS = 10e3;
 
-static const double BUDGET = 0.02;
-
-enum { LOOK_US = G_USEC_PER_SEC / 10 };
+/* Of the time, and what may be spent at once: 60 threads on 50 processors, such as a run-time
+ * environment starts. */
+static const double BUDGET = 0.02, AT_ONCE_NS = 300e6;
 
 void lode_task_budget_init(LodeTaskBudget *self, gint64 now_us)
 {
-	*self = (LodeTaskBudget){.since_us = now_us};
+	*self = (LodeTaskBudget){.left_ns = AT_ONCE_NS, .begin_us = now_us, .since_us = now_us};
 }
 
 bool lode_task_budget_is_over(
 	LodeTaskBudget *self, uint64_t n_tasks, size_t n_descriptors, gint64 now_us)
 {
-	gint64 passed_us = now_us - self->since_us;
+	double passed_us = (double)MAX(now_us - self->since_us, 0);
+	double started = (double)(n_tasks - MIN(self->n, n_tasks));
 
-	if (passed_us < LOOK_US)
-		return false;
-	self->rate = (double)(n_tasks - MIN(self->n, n_tasks)) * G_USEC_PER_SEC / (double)passed_us;
+	self->left_ns = MIN(self->left_ns + BUDGET * passed_us * 1e3, AT_ONCE_NS) -
+	                started * (double)n_descriptors * EVENT_NS;
 	self->n = n_tasks;
 	self->since_us = now_us;
-	return self->rate * (double)n_descriptors * EVENT_NS > BUDGET * 1e9;
+	self->rate = (double)n_tasks * G_USEC_PER_SEC / (double)MAX(now_us - self->begin_us, 1);
+	return self->left_ns < 0;
 }

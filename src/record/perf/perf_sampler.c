@@ -746,8 +746,8 @@ static char *sampling_text(const Session *self)
 		return NULL;
 	lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part);
 	if (self->recording.has_few_events)
-		return g_strdup_printf("sampled for %s of the time, as it starts %s threads and "
-				       "processes a second",
+		return g_strdup_printf(
+			"sampled for %s of the time, as %s threads and processes start a second",
 			part, lode_number_format_count(self->recording.tasks.rate, number));
 	return g_strdup_printf(
 		"sampled for %s of the time while threads switched over %s times a second", part,
