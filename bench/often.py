@@ -4,9 +4,9 @@
 
   bench/often.py [--pairs N] [--seconds S] [--options "OPTION …"] LODE OFTEN [KIND …]
 
-Runs each kind alone and under "lode run" in turn, N times (5), each time with as many rounds as take S
-seconds alone (2), and prints how often a second it does its thing and how many times as long it takes:
-the median of the pairs, the lowest and the highest.
+Runs each kind alone, under "lode run" and under "perf record" (cpu-clock:u, 500 samples a second) in turn,
+N times (5), each time with as many rounds as take S seconds alone (2), and prints how often a second it
+does its thing and how many times as long it takes under each: the median, and the lowest and highest.
 """
 import argparse
 import os
@@ -37,18 +37,21 @@ def main():
     program = os.path.realpath(options.often)
     listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
     rounds = dict(zip(listed[::2], map(int, listed[1::2])))
-    print(f"{'kind':16} {'a second':>10}   ratio   lowest  highest")
+    print(f"{'kind':16} {'a second':>10}   {'lode run':^18}   {'perf record':^18}")
     with tempfile.TemporaryDirectory() as work:
-        before = [os.path.realpath(options.lode), "run", "-o", os.path.join(work, "x.lode"), "--report", os.devnull,
-                  *options.options.split(), "--"]
+        recorders = [
+            [os.path.realpath(options.lode), "run", "-o", os.path.join(work, "x.lode"), "--report", os.devnull,
+             *options.options.split(), "--"],
+            ["perf", "record", "-q", "-F", "500", "-e", "cpu-clock:u", "-o", os.path.join(work, "x.data"), "--"]]
         for kind in options.kinds or rounds:
             n = rounds[kind]
             n = max(1, int(n * options.seconds / seconds_of([program, kind, str(n)])))
             words = [program, kind, str(n)]
-            pairs = [(seconds_of(words), seconds_of([*before, *words])) for _ in range(options.pairs)]
-            ratios = sorted(lode / alone for alone, lode in pairs)
-            rate = n / statistics.median(alone for alone, _ in pairs)
-            print(f"{kind:16} {rate:10,.0f}   {statistics.median(ratios):5.2f}   {ratios[0]:6.2f}  {ratios[-1]:7.2f}", flush=True)
+            runs = [[seconds_of([*before, *words]) for before in [[], *recorders]] for _ in range(options.pairs)]
+            rate = n / statistics.median(alone for alone, *_ in runs)
+            ratios = [sorted(run[i] / run[0] for run in runs) for i in (1, 2)]
+            print(f"{kind:16} {rate:10,.0f}   " + "   ".join(
+                f"{statistics.median(of):4.2f} ({of[0]:4.2f}–{of[-1]:5.2f})" for of in ratios), flush=True)
 
 
 if __name__ == "__main__":
