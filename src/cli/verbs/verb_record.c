@@ -164,7 +164,8 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	}
 	print_summary(sampled, sampler->output);
-	if (page != NULL)
+	/* SIGTERM is meant for us, too, also where it came before the end of the program. */
+	if (page != NULL && sampled->stop_signal == 0)
 		lode_live_page_stay(page);
 	return lode_wrapped_program_status(sampled->exit_status, sampled->stop_signal);
 }

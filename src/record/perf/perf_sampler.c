@@ -786,7 +786,6 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 	wait_for_program(self);
 	if (self->has_program_ended)
 		lode_stop_requests_wait(&self->requests, self->status);
-	take_signals(self);
 	return is_finished;
 }
 
