@@ -61,7 +61,8 @@ typedef struct {
 	                     it */
 } LodeDiagnosis;
 
-/* Of fewer nothing is told: of a tenth of the time, half as many say that it is 4 to 16 %. */
+/* With fewer samples there is no diagnosis: 100 of them measure a tenth of the time as 4 to 16 %.
+ */
 enum { LODE_FEWEST_SAMPLES = 200 };
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/budgets/sample_slices.h"
 
-/* What a switch of threads costs more while a timer samples them. Measured in a virtual machine,
- * where each setting of the timer traps to the host; it is less on hardware. */
+/* The additional cost of a context switch while a timer samples the threads. Measured in a virtual
+ * machine, where each setting of the timer traps to the host; it is less on hardware. */
 static const double SWITCH_NS = 9e3;
 
 static const double SLICE_US = 4000, LEAST_PART = 0.01;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/budgets/task_budget.h"
 
-/* Of the program's time, for an event at the start and the end of a thread. Measured in a virtual
- * machine; it is less on hardware. */
+/* Processor time that an inherited event costs a thread, at its start and its end together.
+ * Measured in a virtual machine; it is less on hardware. */
 static const double EVENT_NS = 10e3;
 
-/* Of the time, and what may be spent at once: 60 threads on 50 processors, such as a run-time
- * environment starts. */
+/* The share of the time that grows to the allowance, and its maximum, which is enough for a
+ * run-time environment that starts 200 threads on 50 processors. */
 static const double BUDGET = 0.02, AT_ONCE_NS = 300e6;
 
 void lode_task_budget_init(LodeTaskBudget *self, gint64 now_us)

@@ -418,7 +418,7 @@ static LodePerfCounts read_counts(const LodePerfDescriptor *at)
 	return read(at->descriptor, &counts, sizeof(counts)) > 0 ? counts : (LodePerfCounts){0};
 }
 
-/* Of all descriptors of an event; without an id. */
+/* The sums over all descriptors of an event; the id stays 0. */
 static LodePerfCounts sum_counts(const LodePerfEventSet *self, unsigned event)
 {
 	LodePerfCounts sum = g_array_index(self->closed, LodePerfCounts, event);

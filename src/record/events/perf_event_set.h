@@ -22,7 +22,7 @@ typedef struct {
 	uint64_t id;         /* what its samples say that they are of */
 } LodePerfDescriptor;
 
-/* What is read from an event. */
+/* What read() gives for an event (perf_event_open(2), "Reading results"). */
 typedef struct {
 	uint64_t value, id, lost;
 } LodePerfCounts;

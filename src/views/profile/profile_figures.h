@@ -32,8 +32,8 @@ uint32_t lode_profile_hottest_function(
 char *lode_profile_tool(const LodeProfile *profile);
 char *lode_profile_simulated(const LodeProfile *profile);
 
-/* Why and how a program was sampled without perf events, a sentence; NULL: it was with them. The
- * caller frees it. */
+/* How a program was sampled, and why, a sentence; NULL: by perf events at one rate all the time.
+ * The caller frees it. */
 char *lode_profile_sampling(const LodeProfile *profile);
 
 /* Edges of both kinds: rows, and those to the next instruction. */
