@@ -70,16 +70,21 @@ share = weights.get("heavy", 0) / (weights.get("heavy", 0) + weights.get("light"
 0.58 < share < 0.82 or print(f"heavy has {100 * share:.1f} %, not 70 %")' <functions.json
 }
 
-while read -r kind seconds code; do
+while read -r kind seconds code samples; do
 	"$refuse" perf "$code" "$lode" record -o x.data -- "$kinds" "$kind" "$seconds" >out 2>err
 	status=$?
 	"$lode" import x.data -o x.lode >out 2>>err &&
 		"$lode" report --functions --format json x.lode >functions.json 2>>err
 	check "shares of $kind" "$(status_is 0)" "$(share_is_right)"
+	# Who is lost sight of has ten or twenty.
+	n=$(sed -n 's/.*: \([0-9,]*\) samples of.*/\1/p' err | tr -d ,)
+	check "samples of $kind" "$([ "${n:-0}" -ge "$samples" ] || echo "$n, not $samples and more")"
 done <<'KINDS'
-shares 2 EPERM
-threads 2 EACCES
-children 2 ENOSYS
+shares 2 EPERM 100
+threads 2 EACCES 100
+children 2 ENOSYS 100
+calls 3 EPERM 30
+births 2 EPERM 50
 KINDS
 
 "$refuse" perf EPERM "$lode" run -o x.lode -- "$kinds" shares 0.5 >out 2>err

@@ -343,6 +343,8 @@ static bool take_tracer(Session *self)
 		return false;
 	lode_ptrace_sampler_update(self->tracer);
 	take_signals(self);
+	/* The signal of its end may have been taken. */
+	reap_program(self);
 	if (!self->has_program_ended && !lode_ptrace_sampler_is_full(self->tracer) &&
 		now_us() < self->round_us + TRACER_ROUND_US)
 		return true;
@@ -400,12 +402,11 @@ static void end_round(Session *self)
 		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
 }
 
-static void wait_once(Session *self)
+/* What there is to do once in a round. */
+static void take_round(Session *self)
 {
-	struct pollfd *waits = (struct pollfd *)self->waits->data;
+	const struct pollfd *waits = (const struct pollfd *)self->waits->data;
 
-	if (poll(waits, self->waits->len, timeout_ms(self)) < 0 || take_tracer(self))
-		return;
 	take_windows(self);
 	take_signals(self);
 	take_controls(self);
@@ -417,6 +418,18 @@ static void wait_once(Session *self)
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
 	                 (!is_program(self) && !has_rings_left(self)) ||
 	                 self->recording.write_error != NULL;
+}
+
+static void wait_once(Session *self)
+{
+	if (poll((struct pollfd *)self->waits->data, self->waits->len, timeout_ms(self)) < 0 ||
+		take_tracer(self))
+		return;
+	if (self->tracer != NULL)
+		lode_ptrace_sampler_step_aside(self->tracer, true);
+	take_round(self);
+	if (self->tracer != NULL)
+		lode_ptrace_sampler_step_aside(self->tracer, false);
 }
 
 static bool is_command_running(const Session *self)
@@ -580,7 +593,7 @@ static void prepare_windows(Session *self, const LodePerfKernel *kernel)
 /* Without them there is less to know, but all else is recorded. */
 static void prepare_probes(Session *self, const LodePerfKernel *kernel)
 {
-	bool is_wanted = self->options->probes.share > 0 && self->tracer == NULL;
+	bool is_wanted = self->options->probes.share > 0;
 	LodeWindowLogs *logs = self->windows != NULL ? lode_window_recorder_logs(self->windows)
 	                                             : NULL;
 
@@ -588,6 +601,9 @@ static void prepare_probes(Session *self, const LodePerfKernel *kernel)
 		logs = self->probe_logs = lode_window_logs_new(NULL, NULL);
 	if (is_wanted && logs != NULL)
 		self->probes = lode_probe_recorder_new(&self->options->probes, kernel, logs);
+	if (self->probes != NULL && self->tracer != NULL)
+		lode_ptrace_sampler_set_user(
+			self->tracer, lode_probe_recorder_use_stops(self->probes));
 	self->recording.probes = self->probes;
 	self->recording.logs = logs;
 }

@@ -80,6 +80,7 @@ struct LodeProbeRecorder {
 	GArray *late;                /* LodeProbeSteps: threads to be let go */
 	pid_t child;
 	bool is_over;
+	bool uses_stops; /* no session is held but in stops of others */
 };
 
 static gint64 now_us(void)
@@ -350,7 +351,9 @@ static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
 	lode_probe_log_charge(log_of(process), 0, OPEN_NS);
 }
 
-static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
+/* `registers`: of a thread that is traced and stopped already; NULL: it is not. */
+static LodeStepsOutcome take_steps(LodeProbeRecorder *self, Process *process, pid_t tid,
+	const struct user_regs_struct *registers)
 {
 	/* Of 16, ten reach many places, five see some outcomes in turn, one sees loops end; but a
 	 * process that is attached to may have somebody who waits for it. */
@@ -362,7 +365,11 @@ static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
 		.child = self->child,
 		.n = (unsigned)g_random_int_range(n, 2 * n),
 	};
-	LodeStepsOutcome outcome = lode_probe_steps_run(&steps, process->places, log_of(process));
+	LodeStepsOutcome outcome = registers != NULL
+	                                   ? lode_probe_steps_run_in_stop(&steps, process->places,
+						     log_of(process), registers)
+	                                   : lode_probe_steps_run(
+						     &steps, process->places, log_of(process));
 
 	if (outcome == LODE_STEPS_LATE)
 		g_array_append_val(self->late, steps);
@@ -371,6 +378,7 @@ static void take_steps(LodeProbeRecorder *self, Process *process, pid_t tid)
 	self->spent_ns += steps.spent_ns;
 	self->steps_ns += steps.spent_ns;
 	self->n_stops += steps.n_stops;
+	return outcome;
 }
 
 static void hold_session(LodeProbeRecorder *self, Process *process)
@@ -382,17 +390,17 @@ static void hold_session(LodeProbeRecorder *self, Process *process)
 		return;
 	bool has_hits = self->hit_ns > 0 && process->is_calm;
 	if (!process->has_no_steps && (!has_hits || steps_lag))
-		take_steps(self, process, tid);
+		take_steps(self, process, tid, NULL);
 	else if (has_hits)
 		ask_by_hits(self, process, tid);
 }
 
 bool lode_probe_recorder_let_go(LodeProbeRecorder *self)
 {
-	for (guint i = self->late->len; i-- > 0;)
+	for (guint i = self->uses_stops ? 0 : self->late->len; i-- > 0;)
 		if (lode_probe_steps_let_go(&g_array_index(self->late, LodeProbeSteps, i)))
 			g_array_remove_index_fast(self->late, i);
-	return self->late->len == 0;
+	return self->uses_stops || self->late->len == 0;
 }
 
 /* --- the budget --- */
@@ -422,7 +430,7 @@ uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self)
 
 gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self)
 {
-	return self->due_us;
+	return self->uses_stops ? G_MAXINT64 : self->due_us;
 }
 
 static void set_due(LodeProbeRecorder *self, gint64 gap_us)
@@ -431,32 +439,87 @@ static void set_due(LodeProbeRecorder *self, gint64 gap_us)
 	self->due_us = now_us() + (gint64)((double)gap_us * g_random_double_range(0.5, 1.5));
 }
 
+/* Whether a session with a process is due, and may cost something. */
+static bool has_room(LodeProbeRecorder *self, Process *process)
+{
+	if (self->is_over || now_us() < self->due_us)
+		return false;
+	if (self->n_samples < FEWEST_SAMPLES || process == NULL) {
+		set_due(self, LEAST_GAP_US);
+		return false;
+	}
+	uint64_t worked = worked_ns(self, process);
+	double room_ns = allowed_ns(self, worked) - (double)self->spent_ns;
+	if (room_ns >= (double)OPEN_NS)
+		return true;
+	/* As long as it takes the program to earn it. */
+	bool is_short = SHORT_SHARE * (double)worked < SHORT_NS;
+	double rate = is_short ? MAX(self->share, SHORT_SHARE) : self->share;
+	set_due(self, (gint64)((OPEN_NS - room_ns) / rate / 1000));
+	return false;
+}
+
 void lode_probe_recorder_update(LodeProbeRecorder *self)
 {
-	gint64 now = now_us();
-
-	if (!lode_probe_recorder_let_go(self) || self->is_over || now < self->due_us)
-		return;
-	if (self->n_samples < FEWEST_SAMPLES || self->busiest == NULL) {
-		set_due(self, LEAST_GAP_US);
-		return;
-	}
 	Process *process = self->busiest;
-	uint64_t worked = worked_ns(self, process), spent = self->spent_ns;
-	double room_ns = allowed_ns(self, worked) - (double)spent;
-	if (room_ns < (double)OPEN_NS) {
-		/* As long as it takes the program to earn it. */
-		bool is_short = SHORT_SHARE * (double)worked < SHORT_NS;
-		double rate = is_short ? MAX(self->share, SHORT_SHARE) : self->share;
-		set_due(self, (gint64)((OPEN_NS - room_ns) / rate / 1000));
+
+	if (self->uses_stops || !lode_probe_recorder_let_go(self) || !has_room(self, process))
 		return;
-	}
+	uint64_t spent_ns = self->spent_ns;
 	hold_session(self, process);
 	/* Processes that worked lately are asked, in proportion to their work. */
 	process->n_samples = 0;
 	self->busiest = NULL;
-	uint64_t cost_ns = self->spent_ns - spent;
-	set_due(self, cost_ns > 0 ? LEAST_GAP_US : IDLE_GAP_US);
+	set_due(self, self->spent_ns > spent_ns ? LEAST_GAP_US : IDLE_GAP_US);
+}
+
+/* --- in stops of others --- */
+
+static LodeProbeSteps *find_late(const LodeProbeRecorder *self, pid_t tid, guint *out_index)
+{
+	for (*out_index = 0; *out_index < self->late->len; (*out_index)++) {
+		LodeProbeSteps *steps = &g_array_index(self->late, LodeProbeSteps, *out_index);
+		if (steps->tid == tid)
+			return steps;
+	}
+	return NULL;
+}
+
+static bool take_stop(
+	void *user_data, pid_t pid, pid_t tid, const struct user_regs_struct *registers)
+{
+	LodeProbeRecorder *self = user_data;
+	Process *process = g_hash_table_lookup(self->processes, GINT_TO_POINTER(pid));
+	guint i;
+
+	if (process == NULL || process->has_no_steps || !has_room(self, process) ||
+		!lode_probe_places_refresh(process->places))
+		return true;
+	/* One of that number ended before it stopped. */
+	if (find_late(self, tid, &i) != NULL)
+		g_array_remove_index_fast(self->late, i);
+	LodeStepsOutcome outcome = take_steps(self, process, tid, registers);
+	set_due(self, LEAST_GAP_US);
+	return outcome != LODE_STEPS_LATE && outcome != LODE_STEPS_ENDED;
+}
+
+static LodeLateStop take_late(void *user_data, pid_t tid, int signal)
+{
+	LodeProbeRecorder *self = user_data;
+	guint i;
+	LodeProbeSteps *steps = find_late(self, tid, &i);
+	LodeLateStop late = steps != NULL ? lode_probe_steps_take_late(steps, signal)
+	                                  : LODE_LATE_STOP_ANOTHER;
+
+	if (steps != NULL && late != LODE_LATE_STOP_BEFORE)
+		g_array_remove_index_fast(self->late, i);
+	return late;
+}
+
+LodeStopUser lode_probe_recorder_use_stops(LodeProbeRecorder *self)
+{
+	self->uses_stops = true;
+	return (LodeStopUser){.in_stop = take_stop, .take_late = take_late, .user_data = self};
 }
 
 void lode_probe_recorder_end(LodeProbeRecorder *self)

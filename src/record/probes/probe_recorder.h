@@ -13,6 +13,7 @@
 #pragma once
 
 #include "record/events/perf_kernel.h"
+#include "record/ptrace/stop_user.h"
 #include "record/windows/window_logs.h"
 
 #include <linux/perf_event.h>
@@ -32,6 +33,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProbeRecorder, lode_probe_recorder_free)
 /* A process that lode started, and waits for itself. */
 void lode_probe_recorder_set_child(LodeProbeRecorder *self, pid_t child);
 
+/* The program's threads are traced, and are stepped in their stops only: the user of these. */
+LodeStopUser lode_probe_recorder_use_stops(LodeProbeRecorder *self);
+
 /* Lets threads go that did not stop in time. False: some have not stopped yet; a stop of lode's
  * child may be theirs. */
 bool lode_probe_recorder_let_go(LodeProbeRecorder *self);
@@ -46,7 +50,7 @@ void lode_probe_recorder_forget(LodeProbeRecorder *self, pid_t pid);
 /* How often threads were taken off their processors by it so far. */
 uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self);
 
-/* When the next session is due, of g_get_monotonic_time(). */
+/* When the next session is due, of g_get_monotonic_time(); G_MAXINT64: none is by itself. */
 gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self);
 
 /* Holds a session if one is due: takes some milliseconds at most. */

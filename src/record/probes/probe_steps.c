@@ -4,9 +4,9 @@
 #include "base/monotonic_clock.h"
 #include "images/code/instruction_decoder.h"
 #include "record/programs/running_process.h"
+#include "record/ptrace/own_processor.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +27,7 @@ enum {
 	UNDERFLOW = 1 << 4,
 	STICKY = 0x3f,
 	FLUSH_TO_ZERO = 1 << 15, /* of MXCSR */
+	NATIVE_SEGMENT = 0x33,   /* of 64-bit code; that of others is different */
 };
 
 typedef enum { STOPPED, SIGNAL, GROUP_STOP, LATE, ENDED } Stop;
@@ -55,8 +56,19 @@ static uint64_t ran_ns(const LodeProbeSteps *self)
 
 /* --- stops --- */
 
+/* Whether the last stop is that of a step. */
+static bool is_step(const LodeProbeSteps *self)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, self->tid, NULL, &info) == 0 && info.si_signo == SIGTRAP &&
+	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT ||
+		       info.si_code == TRAP_HWBKPT);
+}
+
 /* What a thread that we trace has come to, if anything. The end of lode's own child is left to be
- * waited for; that of others is ours to take, as their parents are told after that. */
+ * waited for; that of others is ours to take, as their parents are told after that. Of one that is
+ * traced anyhow, everything but the stop of a step is left. */
 static Stop take_stop(const LodeProbeSteps *self, int *out_signal)
 {
 	siginfo_t info = {0};
@@ -70,8 +82,12 @@ static Stop take_stop(const LodeProbeSteps *self, int *out_signal)
 		return LATE;
 	bool is_end = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
 	              info.si_code == CLD_DUMPED;
-	if (is_end && self->tid == self->child)
+	if (is_end && (self->is_kept || self->tid == self->child))
 		return ENDED;
+	if (self->is_kept && !(info.si_status == SIGTRAP && is_step(self))) {
+		*out_signal = info.si_status;
+		return SIGNAL;
+	}
 	if (waitpid(self->tid, &status, WNOHANG | __WALL) != self->tid || !WIFSTOPPED(status))
 		return ENDED;
 	if (status >> 16 == PTRACE_EVENT_STOP)
@@ -107,16 +123,6 @@ static void restore_raised(const LodeProbeSteps *self)
 	state.mxcsr |= self->mxcsr;
 	state.swd |= self->x87;
 	ptrace(PTRACE_SETFPREGS, self->tid, NULL, &state);
-}
-
-/* Whether the last stop is that of a step. */
-static bool is_step(const LodeProbeSteps *self)
-{
-	siginfo_t info;
-
-	return ptrace(PTRACE_GETSIGINFO, self->tid, NULL, &info) == 0 && info.si_signo == SIGTRAP &&
-	       (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT ||
-		       info.si_code == TRAP_HWBKPT);
 }
 
 /* Whether the SIGTRAP of a step is still pending. A thread that is detached from now would get it,
@@ -354,28 +360,25 @@ static Stop take_steps(Tracing *self, LodeProbeLog *log, LodeWindowEnd *out_end)
 	return stop;
 }
 
-/* lode goes to the thread's processor meanwhile: a step takes a third of the time there. */
-static void go_to(const LodeProbeSteps *self, cpu_set_t *out_before, bool *out_has_moved)
+/* lode goes to the thread's processor meanwhile. */
+static void go_to_thread(const LodeProbeSteps *self, LodeOwnProcessor *own)
 {
 	g_autofree char *path = g_strdup_printf(
 		"/proc/%d/task/%d/stat", (int)self->pid, (int)self->tid);
 	g_autofree char *text = NULL;
-	cpu_set_t there;
-	int cpu;
 
-	*out_has_moved = false;
-	if (sched_getaffinity(0, sizeof(*out_before), out_before) != 0 ||
-		!g_file_get_contents(path, &text, NULL, NULL) || strrchr(text, ')') == NULL ||
-		sscanf(strrchr(text, ')') + 1,
-			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			"%*d %*u %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d "
-			"%d",
-			&cpu) != 1 ||
-		cpu < 0 || cpu >= CPU_SETSIZE)
-		return;
-	CPU_ZERO(&there);
-	CPU_SET((unsigned)cpu, &there);
-	*out_has_moved = sched_setaffinity(0, sizeof(there), &there) == 0;
+	lode_own_processor_init(own);
+	if (g_file_get_contents(path, &text, NULL, NULL))
+		lode_own_processor_go(own, lode_thread_stat(text).processor);
+}
+
+/* Also where the next stop has come, as it is not taken yet. */
+static LodeStepsOutcome leave_stopped(const LodeProbeSteps *self, Stop stop)
+{
+	if (stop == LATE || stop == ENDED)
+		return stop == LATE ? LODE_STEPS_LATE : LODE_STEPS_ENDED;
+	restore_raised(self);
+	return stop == STOPPED ? LODE_STEPS_TAKEN : LODE_STEPS_LATE;
 }
 
 static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
@@ -389,21 +392,29 @@ static LodeStepsOutcome step_in_stop(Tracing *self, LodeProbeLog *log)
 		.thread_pointer = self->registers.fs_base,
 	};
 	LodeWindowEnd end;
-	cpu_set_t cpus;
-	bool has_moved;
+	LodeOwnProcessor own;
 
-	go_to(steps, &cpus, &has_moved);
+	go_to_thread(steps, &own);
 	lode_probe_log_begin(log, &head);
 	Stop stop = take_steps(self, log, &end);
 	lode_probe_log_end(log, lode_now_ns(), end);
-	if (has_moved)
-		sched_setaffinity(0, sizeof(cpus), &cpus);
+	lode_own_processor_go(&own, -1);
 	uint64_t after_ns = ran_ns(steps);
 	steps->spent_ns = after_ns > before_ns ? after_ns - before_ns : 0;
+	if (steps->is_kept)
+		return leave_stopped(steps, stop);
 	/* Its step ends when it has a processor. An interruption would come before the trap. */
 	if (stop == LATE || !let_go(steps, stop, self->signal))
 		return LODE_STEPS_LATE;
 	return stop == ENDED ? LODE_STEPS_ENDED : LODE_STEPS_TAKEN;
+}
+
+static void begin(LodeProbeSteps *self)
+{
+	self->spent_ns = 0;
+	self->n_stops = 1;
+	self->mxcsr = self->x87 = 0;
+	self->is_parted = self->has_stepped = self->is_kept = false;
 }
 
 LodeStepsOutcome lode_probe_steps_run(
@@ -412,10 +423,7 @@ LodeStepsOutcome lode_probe_steps_run(
 	Tracing tracing = {.steps = self, .places = places};
 	Stop stop;
 
-	self->spent_ns = 0;
-	self->n_stops = 1;
-	self->mxcsr = self->x87 = 0;
-	self->is_parted = self->has_stepped = false;
+	begin(self);
 	if (ptrace(PTRACE_SEIZE, self->tid, NULL, NULL) != 0)
 		return errno == ESRCH ? LODE_STEPS_ENDED : LODE_STEPS_REFUSED;
 	if (ptrace(PTRACE_INTERRUPT, self->tid, NULL, NULL) != 0)
@@ -426,8 +434,7 @@ LodeStepsOutcome lode_probe_steps_run(
 	bool is_stopped = stop == STOPPED &&
 	                  ptrace(PTRACE_GETREGS, self->tid, NULL, &tracing.registers) == 0;
 	bool is_in_call = lode_is_in_call(&tracing.registers);
-	/* 64-bit code only: the segment of others is different. */
-	bool is_native = tracing.registers.cs == 0x33;
+	bool is_native = tracing.registers.cs == NATIVE_SEGMENT;
 	if (!is_stopped || is_in_call || !is_native) {
 		bool is_gone = let_go(self, stop, tracing.signal);
 		return stop == ENDED ? LODE_STEPS_ENDED
@@ -439,4 +446,25 @@ LodeStepsOutcome lode_probe_steps_run(
 		return LODE_STEPS_TRAP;
 	}
 	return step_in_stop(&tracing, log);
+}
+
+LodeStepsOutcome lode_probe_steps_run_in_stop(LodeProbeSteps *self, LodeProbePlaces *places,
+	LodeProbeLog *log, const struct user_regs_struct *registers)
+{
+	Tracing tracing = {.steps = self, .places = places, .registers = *registers};
+	bool is_native = registers->cs == NATIVE_SEGMENT;
+
+	begin(self);
+	self->is_kept = true;
+	if (!is_native)
+		return LODE_STEPS_NONE;
+	return leaves_trap_alone(self) ? step_in_stop(&tracing, log) : LODE_STEPS_TRAP;
+}
+
+LodeLateStop lode_probe_steps_take_late(LodeProbeSteps *self, int signal)
+{
+	restore_raised(self);
+	if (signal == SIGTRAP && is_step(self))
+		return LODE_LATE_STOP_OWN;
+	return has_step_pending(self) ? LODE_LATE_STOP_BEFORE : LODE_LATE_STOP_ANOTHER;
 }

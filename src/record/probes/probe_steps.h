@@ -17,14 +17,15 @@
 #include "record/probes/probe_log.h"
 #include "record/probes/probe_places.h"
 #include "record/ptrace/interrupted_call.h"
+#include "record/ptrace/stop_user.h"
 
 typedef enum {
 	LODE_STEPS_TAKEN,   /* at least one */
 	LODE_STEPS_NONE,    /* the thread was in a system call, or another signal came */
 	LODE_STEPS_TRAP,    /* it blocks, ignores or handles SIGTRAP */
 	LODE_STEPS_REFUSED, /* by the kernel: Yama, a debugger, other rights */
-	LODE_STEPS_LATE,    /* it did not stop in time, or moves the rest of a call's bytes:
-	                       lode_probe_steps_let_go() is due */
+	LODE_STEPS_LATE,    /* it did not stop in time, for something else, or moves the rest of a
+	                       call's bytes: lode_probe_steps_let_go() is due */
 	LODE_STEPS_ENDED,   /* the thread has ended */
 } LodeStepsOutcome;
 
@@ -40,11 +41,24 @@ typedef struct {
 	LodePartedCall parted;
 	bool is_parted;
 	bool has_stepped; /* private: a trap may be that of a step */
+	bool is_kept;     /* private: who traces it takes all stops but those of steps */
 } LodeProbeSteps;
 
 /* Adds a window to the log; SIGCHLD must be blocked, and may be taken. */
 LodeStepsOutcome lode_probe_steps_run(
 	LodeProbeSteps *self, LodeProbePlaces *places, LodeProbeLog *log);
+
+struct user_regs_struct;
+
+/*
+ * Likewise, of a thread that is traced already, and stopped in its own code with these registers.
+ * It stays stopped; only if it is late, lode_probe_steps_take_late() is due at its next stop.
+ */
+LodeStepsOutcome lode_probe_steps_run_in_stop(LodeProbeSteps *self, LodeProbePlaces *places,
+	LodeProbeLog *log, const struct user_regs_struct *registers);
+
+/* See LodeStopUser. */
+LodeLateStop lode_probe_steps_take_late(LodeProbeSteps *self, int signal);
 
 /* Lets a thread go that did not stop in time, or has a call to complete. False: not yet. */
 bool lode_probe_steps_let_go(LodeProbeSteps *self);

@@ -6,12 +6,14 @@
 #include "record/budgets/stop_budget.h"
 #include "record/programs/running_process.h"
 #include "record/ptrace/interrupted_call.h"
+#include "record/ptrace/own_processor.h"
 #include "record/ptrace/program_rights.h"
 #include "record/ptrace/traced_records.h"
 #include "record/ptrace/traced_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +26,13 @@
 enum {
 	NOMINAL_FREQUENCY = 400,
 	STACK_BYTES = 2048,
-	SPIN_NS = 40 * 1000,   /* so long a thread that runs on another processor may take */
-	PROMPT_NS = 60 * 1000, /* so soon after its timer lode looks when it is not held up */
-	MOST_INTERVALS = 5,    /* a longer gap is not made up for */
+	SPIN_NS = 40 * 1000,      /* so long a thread that runs on another processor may take… */
+	SLEEP_NS = 400 * 1000,    /* …and one that needs ours */
+	MOST_MISSES = 4,          /* looks in a row at a thread that runs elsewhere, each time */
+	LEAST_USE_NS = 10 * 1000, /* of a stop, else it was not used */
+	BESIDE_NS = 100 * 1000,   /* to come to a processor, to wake up there and to sleep again */
+	PROMPT_NS = 60 * 1000,    /* so soon after its timer lode looks when it is not held up */
+	MOST_INTERVALS = 5,       /* a longer gap is not made up for */
 	CHECK_NS = 100 * 1000 * 1000, /* from one look at a process's signals to the next */
 	ARRIVALS = 16,                /* of which the mean is */
 	RUNNING_OF_CPU = 2,           /* threads that run or wait for a processor, to be stopped */
@@ -35,12 +41,19 @@ enum {
 	MOST_SKIPS = 1 << 9, /* …but looks at it again after so many */
 };
 
+/*
+ * A thread that stops at the ends of calls more often than it is in the kernel, by so much, is
+ * sampled from its own processor only. The kernel counts its time by ticks. Each sample from there
+ * makes lode forget a little, as programs have phases.
+ */
+static const double MANY_CALLS = 0.2, TICK_ERROR = 0.5, TICK_NS = 4e6;
+static const double CALLS_SMOOTHING = 1.0 / 32, CALLS_FORGOTTEN = 1.0 / 256;
+
 /* In the signal of a stop at a system call's beginning or end (PTRACE_O_TRACESYSGOOD). */
 enum { CALL_STOP = 0x80 };
 
 struct LodePtraceSampler {
 	const LodePerfSamplerOptions *wanted;
-	LodePerfSamplerOptions own;
 	char *reason;             /* why perf events are refused, and how they are allowed */
 	char *text;               /* with the rate */
 	char *obstacle;           /* why the program is not traced */
@@ -48,6 +61,8 @@ struct LodePtraceSampler {
 	LodeTracedRecords records;
 	LodeTracedThreads threads;
 	LodeStopBudget budget;
+	LodeOwnProcessor own;
+	LodeStopUser user; /* .in_stop NULL: none */
 	int timer;
 	pid_t program;
 	bool is_on, has_program_ended, is_tracing;
@@ -57,10 +72,13 @@ struct LodePtraceSampler {
 	uint64_t timer_ns; /* when the next one is due; 0: never */
 	uint64_t random;
 	unsigned n_cpus, n_running; /* processors; threads that the last look found running */
+	unsigned n_found;   /* of these, those to be sampled on their processors: one of… */
+	int next_processor; /* …them; −1: none */
 	/* What was seen: */
 	double user_ns, kernel_ns; /* weights */
 	double arrival_ns;         /* from asking a thread that runs to its stop: a moving mean */
 	uint64_t n_samples, n_in_kernel, n_waiting, n_spoiled;
+	uint64_t used_ns; /* by the user of stops */
 	unsigned n_let_go;
 	char let_go[64]; /* one of them */
 };
@@ -97,7 +115,9 @@ LodePtraceSampler *lode_ptrace_sampler_new(
 	self->wanted = options;
 	self->n_cpus = (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
 	self->reason = reason;
+	self->next_processor = -1;
 	self->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	lode_own_processor_init(&self->own);
 	self->random = (uint64_t)g_random_int() << 32 | g_random_int() | 1;
 	lode_traced_threads_init(&self->threads);
 	return self;
@@ -120,6 +140,11 @@ void lode_ptrace_sampler_free(LodePtraceSampler *self)
 	g_free(self->text);
 	g_free(self->obstacle);
 	g_free(self);
+}
+
+void lode_ptrace_sampler_set_user(LodePtraceSampler *self, LodeStopUser user)
+{
+	self->user = user;
 }
 
 /* Nothing is opened: the kernel refuses it, and the attributes only describe the samples. */
@@ -253,6 +278,11 @@ static void repair(const LodeTracedThread *thread)
 		repair_call(thread, &registers);
 }
 
+static bool is_beside(const LodePtraceSampler *self, const LodeTracedThread *thread)
+{
+	return self->own.at >= 0 && thread->stat.processor == self->own.at;
+}
+
 /*
  * Where lode is late, the program's processor may have gone on until the program entered the
  * kernel, which is not where it was when it was time to look.
@@ -281,6 +311,26 @@ static double weigh(LodeTracedThread *thread, const LodeRunDelay *delay)
 	return weight_ns;
 }
 
+/* A thread in whose calls' ends interruptions from elsewhere come too late to see what is between.
+ */
+static bool has_many_calls(const LodeTracedThread *thread)
+{
+	double error = TICK_ERROR / sqrt(MAX((double)thread->delay.ran_ns, TICK_NS) / TICK_NS);
+
+	return thread->call_share > thread->stat.kernel_share + MANY_CALLS + error;
+}
+
+/* Of each look. */
+static void note_calls(const LodePtraceSampler *self, LodeTracedThread *thread, bool is_in_call)
+{
+	double *share = &thread->call_share;
+
+	if (is_beside(self, thread))
+		*share += (thread->stat.kernel_share - *share) * CALLS_FORGOTTEN;
+	else
+		*share += (is_in_call - *share) * CALLS_SMOOTHING;
+}
+
 static void note_arrival(LodePtraceSampler *self, uint64_t passed_ns)
 {
 	self->arrival_ns += (MIN((double)passed_ns, SPIN_NS) - self->arrival_ns) / ARRIVALS;
@@ -302,7 +352,8 @@ static bool ask_again(LodePtraceSampler *self, LodeTracedThread *thread,
 	struct user_regs_struct rest = *registers;
 	LodePartedCall parted;
 
-	if (thread->is_second || left_ns <= 0 || lode_interrupted_call_restarts(registers) ||
+	if (is_beside(self, thread) || thread->is_second || left_ns <= 0 ||
+		lode_interrupted_call_restarts(registers) ||
 		lode_interrupted_call_part(&rest, thread->process->pid, &parted))
 		return false;
 	ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
@@ -311,6 +362,26 @@ static bool ask_again(LodePtraceSampler *self, LodeTracedThread *thread,
 	thread->is_second = thread->is_asked = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) ==
 	                                       0;
 	return true;
+}
+
+/* False: the thread goes on already. What its user takes is not charged to samples. */
+static bool show_user(
+	LodePtraceSampler *self, LodeTracedThread *thread, const struct user_regs_struct *registers)
+{
+	if (self->user.in_stop == NULL || thread->is_late_for_user)
+		return true;
+	uint64_t begin_ns = lode_now_ns();
+	bool is_stopped = self->user.in_stop(
+		self->user.user_data, thread->process->pid, thread->tid, registers);
+	uint64_t used_ns = lode_now_ns() - begin_ns;
+	thread->is_late_for_user = !is_stopped;
+	if (used_ns < LEAST_USE_NS)
+		return is_stopped;
+	self->used_ns += used_ns;
+	LodeRunDelay delay = lode_traced_thread_delay(&self->threads, thread);
+	if (delay.is_known)
+		thread->counted_ns = delay.ran_ns;
+	return is_stopped;
 }
 
 /* False: the thread goes on already. */
@@ -332,14 +403,17 @@ static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 	} else if (is_in_call && ask_again(self, thread, &registers, now)) {
 		return false;
 	} else {
-		if (!is_in_call && !thread->is_second)
+		if (!is_in_call && !thread->is_second && !is_beside(self, thread))
 			note_arrival(self, now - thread->asked_ns);
+		note_calls(self, thread, is_in_call);
 		double weight_ns = weigh(thread, &delay);
 		*(is_in_call ? &self->kernel_ns : &self->user_ns) += weight_ns;
 		(*(is_in_call ? &self->n_in_kernel : &self->n_samples))++;
-		if (!is_in_call)
+		if (!is_in_call) {
 			lode_traced_records_sample(
 				&self->records, thread, &registers, weight_ns, now);
+			return show_user(self, thread, &registers);
+		}
 	}
 	complete_call(thread, &registers);
 	return true;
@@ -537,6 +611,15 @@ static void take_trap(LodePtraceSampler *self, LodeTracedThread *thread, int sig
 	go_on(thread, 0);
 }
 
+/* True: the stop was its user's. */
+static bool end_use(LodePtraceSampler *self, LodeTracedThread *thread, int signal)
+{
+	LodeLateStop late = self->user.take_late(self->user.user_data, thread->tid, signal);
+
+	thread->is_late_for_user = late == LODE_LATE_STOP_BEFORE;
+	return late == LODE_LATE_STOP_OWN;
+}
+
 static void take_stop(LodePtraceSampler *self, pid_t tid, int status)
 {
 	int signal = WSTOPSIG(status), event = status >> 16;
@@ -544,6 +627,8 @@ static void take_stop(LodePtraceSampler *self, pid_t tid, int status)
 	bool is_trap = event == PTRACE_EVENT_STOP;
 	bool is_frozen = is_trap && signal != SIGTRAP;
 
+	if (thread->is_late_for_user && end_use(self, thread, event == 0 ? signal : 0))
+		signal = 0;
 	if (event == 0 && signal == (SIGTRAP | CALL_STOP)) {
 		if (thread->parted != NULL)
 			take_call(thread);
@@ -555,7 +640,7 @@ static void take_stop(LodePtraceSampler *self, pid_t tid, int status)
 		 event == PTRACE_EVENT_VFORK)
 		take_birth(self, thread);
 	if ((thread->process->is_leaving || !self->is_tracing) && !is_frozen &&
-		thread->parted == NULL) {
+		thread->parted == NULL && !thread->is_late_for_user) {
 		let_go(self, thread, event == 0 ? signal : 0);
 		return;
 	}
@@ -563,9 +648,13 @@ static void take_stop(LodePtraceSampler *self, pid_t tid, int status)
 		take_trap(self, thread, signal);
 		return;
 	}
-	thread->is_spoiled |= thread->is_asked;
 	if (event == 0 && signal != 0)
 		repair_at_signal(thread, signal);
+	/* Any stop ends what was asked for before it. */
+	if (thread->is_asked) {
+		thread->is_spoiled = true;
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	}
 	go_on(thread, event == 0 ? signal : 0);
 }
 
@@ -627,6 +716,32 @@ static void wait_a_moment(LodePtraceSampler *self, pid_t tid)
 		take_next(self, tid);
 }
 
+/* It gets our processor, and stops there. Each stop is a SIGCHLD, which is blocked, and which
+ * take_all() need not be told by. */
+static void sleep_a_moment(LodePtraceSampler *self, pid_t tid)
+{
+	uint64_t until_ns = lode_now_ns() + SLEEP_NS, now;
+	const LodeTracedThread *thread;
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	while ((thread = lode_traced_threads_find(&self->threads, tid)) != NULL &&
+		thread->is_asked && (now = lode_now_ns()) < until_ns) {
+		const struct timespec left = {.tv_nsec = (long)(until_ns - now)};
+		if (!take_next(self, tid))
+			sigtimedwait(&child, NULL, &left);
+	}
+}
+
+/* One of those that run is chosen by chance. */
+static void choose_next(LodePtraceSampler *self, const LodeTracedThread *thread)
+{
+	self->n_found++;
+	if (next_random(self) * self->n_found < 1)
+		self->next_processor = thread->stat.processor;
+}
+
 /* More threads than run can wait for a processor: few of them are stopped, by chance. */
 static double chance_of_stop(const LodePtraceSampler *self)
 {
@@ -640,7 +755,7 @@ static bool look_at(
 	LodePtraceSampler *self, LodeTracedThread *thread, double weight_ns, uint64_t look_ns)
 {
 	double chance = chance_of_stop(self);
-	uint64_t start_ns = lode_now_ns();
+	uint64_t start_ns = lode_now_ns(), used_ns = self->used_ns;
 	LodeRunDelay delay = {0};
 
 	if (!lode_traced_thread_is_running(&self->threads, thread, &delay)) {
@@ -648,6 +763,13 @@ static bool look_at(
 		return false;
 	}
 	thread->n_waited = 0;
+	if (has_many_calls(thread) &&
+		lode_own_processor_may_go(&self->own, thread->stat.processor)) {
+		choose_next(self, thread);
+		if (!is_beside(self, thread) && ++thread->n_missed < MOST_MISSES)
+			return true;
+	}
+	thread->n_missed = 0;
 	thread->asked_ns = lode_now_ns();
 	if ((chance < 1 && next_random(self) >= chance) ||
 		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0)
@@ -658,8 +780,14 @@ static bool look_at(
 	thread->is_late = look_ns > self->timer_ns + PROMPT_NS;
 	thread->weight_ns = weight_ns / chance;
 	thread->delay = delay;
-	wait_a_moment(self, thread->tid);
-	lode_stop_budget_add_sample(&self->budget, lode_now_ns() - start_ns);
+	if (is_beside(self, thread)) {
+		sleep_a_moment(self, thread->tid);
+		start_ns -= BESIDE_NS;
+	} else {
+		wait_a_moment(self, thread->tid);
+	}
+	lode_stop_budget_add_sample(
+		&self->budget, lode_now_ns() - start_ns - (self->used_ns - used_ns));
 	return true;
 }
 
@@ -675,12 +803,15 @@ static unsigned count_waiting(const LodePtraceSampler *self)
 
 static void look(LodePtraceSampler *self)
 {
-	uint64_t start_ns = lode_now_ns();
+	uint64_t start_ns = lode_now_ns(), used_ns = self->used_ns;
 	double interval_ns = lode_stop_budget_interval_ns(&self->budget, start_ns);
 	double passed_ns = MIN(
 		(double)(self->timer_ns - self->look_ns), MOST_INTERVALS * interval_ns);
 	unsigned n_waiting = count_waiting(self), n_running = 0;
 	g_autoptr(GArray) chosen = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+	self->n_found = 0;
+	self->next_processor = -1;
 
 	/* Threads come and go while others are looked at. */
 	for (guint i = 0; i < self->threads.order->len; i++) {
@@ -690,8 +821,9 @@ static void look(LodePtraceSampler *self)
 			thread->n_skips--;
 			continue;
 		}
-		if (!thread->is_asked && !thread->is_frozen && thread->parted == NULL &&
-			!thread->process->is_leaving && (chance >= 1 || next_random(self) < chance))
+		bool is_free = !thread->is_asked && !thread->is_frozen && thread->parted == NULL &&
+		               !thread->is_late_for_user && !thread->process->is_leaving;
+		if (is_free && (chance >= 1 || next_random(self) < chance))
 			g_array_append_val(chosen, thread->tid);
 	}
 	for (guint i = 0; i < chosen->len; i++) {
@@ -702,7 +834,8 @@ static void look(LodePtraceSampler *self)
 				passed_ns / lode_stop_budget_chance(thread->n_waited, n_waiting),
 				start_ns);
 	}
-	lode_stop_budget_add_round(&self->budget, lode_now_ns() - start_ns);
+	lode_stop_budget_add_round(
+		&self->budget, lode_now_ns() - start_ns - (self->used_ns - used_ns));
 	self->look_ns = self->timer_ns;
 	self->n_running = n_running;
 }
@@ -715,7 +848,22 @@ void lode_ptrace_sampler_update(LodePtraceSampler *self)
 	if (self->timer_ns == 0 || read(self->timer, &n_expired, sizeof(n_expired)) < 0)
 		return;
 	look(self);
+	take_all(self);
+	/* Before the timer is set, as it comes where that was. */
+	lode_own_processor_go(&self->own, self->next_processor);
 	plan_look(self);
+}
+
+void lode_ptrace_sampler_step_aside(LodePtraceSampler *self, bool is_aside)
+{
+	if (is_aside && self->own.at >= 0) {
+		self->next_processor = self->own.at;
+		lode_own_processor_leave(&self->own);
+	} else if (!is_aside && self->timer_ns > 0 && self->next_processor >= 0 &&
+		   self->own.at < 0) {
+		lode_own_processor_go(&self->own, self->next_processor);
+		set_timer(self, self->timer_ns);
+	}
 }
 
 /* --- start and end --- */
@@ -764,6 +912,7 @@ void lode_ptrace_sampler_switch(LodePtraceSampler *self, bool is_on)
 		const struct itimerspec never = {0};
 		timerfd_settime(self->timer, 0, &never, NULL);
 		self->timer_ns = 0;
+		lode_own_processor_go(&self->own, -1);
 		return;
 	}
 	self->look_ns = lode_now_ns();

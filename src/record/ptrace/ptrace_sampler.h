@@ -27,6 +27,7 @@
 #include "record/events/perf_event_set.h"
 #include "record/perf/perf_sampler.h"
 #include "record/programs/kept_files.h"
+#include "record/ptrace/stop_user.h"
 
 typedef struct LodePtraceSampler LodePtraceSampler;
 
@@ -39,6 +40,9 @@ LodePtraceSampler *lode_ptrace_sampler_new(
 	const LodePerfKernel *kernel, const LodePerfSamplerOptions *options);
 void lode_ptrace_sampler_free(LodePtraceSampler *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePtraceSampler, lode_ptrace_sampler_free)
+
+/* Who has a use for the stops of samples, apart from these. To be called before it begins. */
+void lode_ptrace_sampler_set_user(LodePtraceSampler *self, LodeStopUser user);
 
 /* LodePerfChoice, of the one event that is sampled; the caller owns it. */
 GPtrArray *lode_ptrace_sampler_choices(
@@ -63,6 +67,9 @@ void lode_ptrace_sampler_update(LodePtraceSampler *self);
 
 /* Whether the records want to be taken from the ring. */
 bool lode_ptrace_sampler_is_full(const LodePtraceSampler *self);
+
+/* Before and after work that the program should not wait for: lode is on its processor. */
+void lode_ptrace_sampler_step_aside(LodePtraceSampler *self, bool is_aside);
 
 /* As lode_ptrace_sampler_update(), for whom wants to know whether the program has ended: its status
  * and usage then, once. */

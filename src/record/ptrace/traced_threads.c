@@ -120,7 +120,7 @@ LodeTracedThread *lode_traced_threads_execute(LodeTracedThreads *self, pid_t pid
 		if (thread->process == first->process && thread != first)
 			lode_traced_threads_remove(self, thread);
 	}
-	first->is_asked = first->is_spoiled = first->is_frozen = false;
+	first->is_asked = first->is_spoiled = first->is_frozen = first->is_late_for_user = false;
 	first->counted_ns = 0;
 	first->n_waited = first->n_samples = first->n_restarts = first->n_skips = 0;
 	g_clear_pointer(&first->parted, g_free);
@@ -170,7 +170,7 @@ bool lode_traced_thread_is_running(
 	LodeTracedThreads *self, LodeTracedThread *thread, LodeRunDelay *out_delay)
 {
 	/* "4711 (name) R …": the name may have any character, and 15 of them. */
-	char text[64];
+	char text[512];
 
 	LodeRunDelay delay = lode_traced_thread_delay(self, thread);
 	if (!read_file(self, thread, "stat", &thread->status, text, sizeof(text)))
@@ -178,6 +178,7 @@ bool lode_traced_thread_is_running(
 	const char *end = strrchr(text, ')');
 	if (end == NULL || end[1] != ' ' || end[2] != 'R')
 		return false;
+	thread->stat = lode_thread_stat(text);
 	*out_delay = delay;
 	return true;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/ptrace/interrupted_call.h"
+#include "record/ptrace/own_processor.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,9 +39,14 @@ typedef struct {
 	char name[16];      /* as it is recorded; empty: not yet */
 	int status, delays; /* descriptors of its files in /proc; −1: opened when needed */
 	unsigned n_waited;  /* looks in a row that found it waiting */
+	LodeThreadStat stat;
+	double call_share; /* of the stops from another processor, those at a call's end: a moving
+	                      mean */
+	unsigned n_missed; /* looks in a row that should have been from its processor */
 	unsigned n_samples;
 	bool is_asked;             /* to stop, which it has not yet */
 	bool is_second;            /* likewise, as the first time it was in a system call */
+	bool is_late_for_user;     /* a stop of the user's is to come, see LodeStopUser */
 	bool is_spoiled;           /* it has stopped for something else since */
 	bool was_stopped_by_group; /* since its last stop of another kind */
 	bool is_frozen;            /* by a signal, with its process */
@@ -81,7 +87,8 @@ void lode_traced_threads_remove(LodeTracedThreads *self, LodeTracedThread *threa
 /* A program is executed by `pid`: its other threads have ended. */
 LodeTracedThread *lode_traced_threads_execute(LodeTracedThreads *self, pid_t pid);
 
-/* Whether it runs or waits for a processor (state R). `out_delay`: as it was just before. */
+/* Whether it runs or waits for a processor (state R), and on which. `out_delay`: as it was just
+ * before. */
 bool lode_traced_thread_is_running(
 	LodeTracedThreads *self, LodeTracedThread *thread, LodeRunDelay *out_delay);
 

@@ -73,6 +73,41 @@ static int run_shares(void)
 	return 0;
 }
 
+/* The same shares, and a system call every microsecond or less. */
+static int run_calls(void)
+{
+	double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + argument;
+
+	while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (unsigned i = 0; i < 100; i++) {
+			heavy(1400);
+			syscall(SYS_getppid);
+			light(600);
+			syscall(SYS_getppid);
+		}
+	return 0;
+}
+
+static void *end_thread(void *unused)
+{
+	return unused;
+}
+
+/* The same shares, and a thread that begins and ends some thousand times a second. */
+static int run_births(void)
+{
+	double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + argument;
+	pthread_t thread;
+
+	while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end) {
+		heavy(70000);
+		light(30000);
+		if (pthread_create(&thread, NULL, end_thread, NULL) == 0)
+			pthread_detach(thread);
+	}
+	return 0;
+}
+
 static void *work_thread(void *seconds)
 {
 	work(*(double *)seconds);
@@ -524,6 +559,8 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} kinds[] = {
 		{"shares", run_shares},
+		{"calls", run_calls},
+		{"births", run_births},
 		{"threads", run_four_threads},
 		{"many-threads", run_many_threads},
 		{"short-threads", run_short_threads},

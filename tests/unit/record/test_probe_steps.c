@@ -11,6 +11,8 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +77,18 @@ static void block_trap(void)
 static void ignore_trap(void)
 {
 	signal(SIGTRAP, SIG_IGN);
+	count();
+}
+
+static void take_signal(int number)
+{
+	(void)number;
+	shared->interrupted++;
+}
+
+static void count_signals(void)
+{
+	signal(SIGUSR1, take_signal);
 	count();
 }
 
@@ -311,6 +325,87 @@ static void test_late(Fixture *self, const void *data)
 		g_assert_cmpint(run_once(self), !=, LODE_STEPS_ENDED);
 }
 
+/* Takes the next stop of a child that is traced by us. */
+static int wait_for_stop(pid_t pid)
+{
+	int status;
+
+	g_assert_cmpint(waitpid(pid, &status, __WALL), ==, pid);
+	g_assert_true(WIFSTOPPED(status));
+	return status;
+}
+
+/*
+ * As who traces the child anyhow: asks it to stop, steps it, and goes on. One that was late is left
+ * to its next stop, of which the trap of a step is nobody's.
+ */
+static bool step_in_stop(Fixture *self, bool has_signal)
+{
+	LodeProbeSteps steps = {.pid = self->pid, .tid = self->pid, .n = WANTED};
+	struct user_regs_struct registers;
+	int status;
+
+	g_assert_cmpint(ptrace(PTRACE_INTERRUPT, self->pid, NULL, NULL), ==, 0);
+	while ((status = wait_for_stop(self->pid)) >> 16 != PTRACE_EVENT_STOP)
+		ptrace(PTRACE_CONT, self->pid, NULL, (void *)(intptr_t)WSTOPSIG(status));
+	g_assert_cmpint(ptrace(PTRACE_GETREGS, self->pid, NULL, &registers), ==, 0);
+	g_assert_true(lode_probe_places_refresh(self->places));
+	if (has_signal)
+		g_assert_cmpint(kill(self->pid, SIGUSR1), ==, 0);
+	LodeStepsOutcome outcome = lode_is_in_call(&registers)
+	                                   ? LODE_STEPS_NONE
+	                                   : lode_probe_steps_run_in_stop(
+						     &steps, self->places, self->log, &registers);
+	g_assert_cmpint(outcome, !=, LODE_STEPS_ENDED);
+	for (LodeLateStop late = LODE_LATE_STOP_BEFORE;
+		outcome == LODE_STEPS_LATE && late == LODE_LATE_STOP_BEFORE;) {
+		status = wait_for_stop(self->pid);
+		int signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+		late = lode_probe_steps_take_late(&steps, signal);
+		signal = late == LODE_LATE_STOP_OWN ? 0 : signal;
+		if (late == LODE_LATE_STOP_BEFORE || signal != 0)
+			ptrace(PTRACE_CONT, self->pid, NULL, (void *)(intptr_t)signal);
+		if (late == LODE_LATE_STOP_ANOTHER)
+			return false;
+	}
+	g_assert_cmpint(ptrace(PTRACE_CONT, self->pid, NULL, NULL), ==, 0);
+	return outcome == LODE_STEPS_TAKEN;
+}
+
+/* Its handler has run so often. */
+static void wait_for_signals(const Fixture *self, unsigned n)
+{
+	while (shared->interrupted < n) {
+		int status;
+		if (waitpid(self->pid, &status, WNOHANG | __WALL) == self->pid)
+			ptrace(PTRACE_CONT, self->pid, NULL, (void *)(intptr_t)WSTOPSIG(status));
+		g_usleep(100);
+	}
+	g_assert_cmpuint(shared->interrupted, ==, n);
+}
+
+static void test_in_stops(Fixture *self, const void *data)
+{
+	unsigned n_stepped = 0, n_signals = 0;
+	int status;
+
+	(void)data;
+	g_assert_cmpint(ptrace(PTRACE_SEIZE, self->pid, NULL, NULL), ==, 0);
+	for (unsigned i = 0; i < TRIES; i++) {
+		bool has_signal = i % 4 == 1;
+		n_stepped += step_in_stop(self, has_signal);
+		n_signals += has_signal;
+		wait_for_signals(self, n_signals);
+	}
+	g_assert_cmpuint(n_stepped, >, TRIES / 2);
+	g_assert_cmpint(ptrace(PTRACE_INTERRUPT, self->pid, NULL, NULL), ==, 0);
+	while ((status = wait_for_stop(self->pid)) >> 16 != PTRACE_EVENT_STOP)
+		ptrace(PTRACE_CONT, self->pid, NULL, (void *)(intptr_t)WSTOPSIG(status));
+	g_assert_cmpint(ptrace(PTRACE_DETACH, self->pid, NULL, NULL), ==, 0);
+	g_autoptr(LodeWindowLog) log = read_log(self);
+	g_assert_cmpuint(lode_window_log_header(log)->n_steps, >, WANTED);
+}
+
 /* The signal is the program's: not one step. */
 static void test_trap(Fixture *self, const void *data)
 {
@@ -376,6 +471,7 @@ int main(int argc, char **argv)
 		{"/record/probe_steps/path", count, test_path},
 		{"/record/probe_steps/denormals", compute_denormals, test_denormals},
 		{"/record/probe_steps/late", count_seldom, test_late},
+		{"/record/probe_steps/in_stops", count_signals, test_in_stops},
 		{"/record/probe_steps/blocked", block_trap, test_trap},
 		{"/record/probe_steps/ignored", ignore_trap, test_trap},
 		{"/record/probe_steps/handled", handle_trap, test_trap},

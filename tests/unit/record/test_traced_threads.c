@@ -57,11 +57,39 @@ static void test_table(void)
 	g_assert_cmpint(threads.order->len, ==, 1);
 }
 
+/* Names may look like fields; of a thread of real time no processor is given, nor of a cut text. */
+static void test_stat(void)
+{
+	static const char fields[] = " R 1 2 3 0 -1 4194304 90 0 0 0 30 10 0 0 20 0 1 0 5 100 200 "
+				     "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 ";
+	static const struct {
+		const char *name, *policy;
+		int processor;
+	} cases[] = {
+		{"x", "0 0 0 0", 3},
+		{"a) R 9 (b", "3 0 0 0", 3},
+		{"x", "1 0 0 0", -1},
+		{"x", "", -1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strconcat(
+			"4711 (", cases[i].name, ")", fields, cases[i].policy, NULL);
+		LodeThreadStat stat = lode_thread_stat(text);
+		g_assert_cmpint(stat.processor, ==, cases[i].processor);
+		g_assert_cmpfloat_with_epsilon(stat.kernel_share, 0.25, 1e-9);
+	}
+	g_assert_cmpint(lode_thread_stat("").processor, ==, -1);
+	g_assert_cmpint(lode_thread_stat("4711 (x) R 1 2").processor, ==, -1);
+	g_assert_true(lode_thread_stat("4711 (x) R 1 2").kernel_share <= 0);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/record/traced_threads/delays", test_delays);
 	g_test_add_func("/record/traced_threads/trap_use", test_trap_use);
 	g_test_add_func("/record/traced_threads/table", test_table);
+	g_test_add_func("/record/traced_threads/stat", test_stat);
 	return g_test_run();
 }
