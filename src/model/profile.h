@@ -175,11 +175,10 @@ typedef struct LodeUnresolved {
  * the recording that ran then. */
 #define LODE_LATENCY_EVENT "latency"
 
-/* The description of a timer's event ends so where it was not sampled at one rate by perf events
- * all the time; what comes before is a sentence: "perf events are refused here (…): sampled by
- * ptrace, 240 a second". */
-#define LODE_BY_PTRACE_END "; in nanoseconds of processor time, by ptrace"
-#define LODE_IN_SLICES_END "; in nanoseconds of processor time, in slices"
+/* The description of a timer's event ends so where its user should know how it was sampled; what
+ * comes before is a sentence: "perf events are refused here (…): sampled by ptrace, 240 a second".
+ */
+#define LODE_SAMPLING_END "; in nanoseconds of processor time"
 
 /* Begins the names of the events of time in the kernel at the user instruction that entered it, by
  * what entered, and of their attributes: "kernel:page-fault", "kernel:syscall:write",

@@ -312,12 +312,11 @@ static void describe_first(LodeRecording *recording, uint32_t column, const Lode
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }
 
-/* Where perf events were refused, or sampled in slices, the column says so, as it is a matter of
- * all that is seen of it. */
+/* Where perf events were refused, sampled in slices, or took much, the column says so, as it is a
+ * matter of all that is seen of it. */
 static void describe_sampling(LodeRecording *recording, uint32_t column, const LodePerfInfo *info)
 {
-	g_autofree char *text = g_strconcat(
-		info->sampling, info->is_by_ptrace ? LODE_BY_PTRACE_END : LODE_IN_SLICES_END, NULL);
+	g_autofree char *text = g_strconcat(info->sampling, LODE_SAMPLING_END, NULL);
 
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }

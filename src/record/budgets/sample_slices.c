@@ -35,6 +35,7 @@ bool lode_sample_slices_update(
 	self->owed_us += passed_us * (self->part - self->is_on);
 	self->passed_us += passed_us;
 	self->sliced_us += self->is_on ? passed_us : 0;
+	self->switches_ns += self->is_on ? passed_us * switches * SWITCH_NS / 1e6 : 0;
 	self->since_us = now_us;
 	if (self->turn_us <= 0)
 		turn(self, false);

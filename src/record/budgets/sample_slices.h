@@ -29,6 +29,7 @@ typedef struct {
 	double turn_us; /* a slice begins at so much owed, and ends at as much less than 0 */
 	gint64 since_us;
 	double sliced_us, passed_us; /* in all */
+	double switches_ns;          /* of the program's time, that its switches took in slices */
 	bool is_on;
 } LodeSampleSlices;
 

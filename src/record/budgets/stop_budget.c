@@ -7,7 +7,7 @@
 static const double FIRST_SAMPLE_NS = 80e3;
 
 /* Of the program's time, for its samples; at least a part of it, whatever else is stopped. */
-static const double SHARE = 0.025, LEAST_SHARE = 0.008;
+static const double SHARE = 0.035, LEAST_SHARE = 0.008;
 
 /* Of a processor, for looks and samples of all threads together. */
 static const double BUSY_SHARE = 0.3;
@@ -39,6 +39,7 @@ static void smooth(double *value, double next)
 
 void lode_stop_budget_add_sample(LodeStopBudget *self, uint64_t cost_ns)
 {
+	self->spent_ns += (double)cost_ns;
 	/* One that was held up by something else says little of the next. */
 	smooth(&self->sample_ns, MIN((double)cost_ns, 8 * self->sample_ns));
 }
@@ -52,6 +53,7 @@ void lode_stop_budget_add_other(LodeStopBudget *self, uint64_t cost_ns, uint64_t
 {
 	double passed_ns = (double)(now_ns - self->share_since_ns);
 
+	self->spent_ns += (double)cost_ns;
 	self->other_ns += (double)cost_ns;
 	if (passed_ns < SHARE_NS)
 		return;

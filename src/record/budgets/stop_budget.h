@@ -3,7 +3,7 @@
  * Private to record/: how often threads are looked at that are sampled by ptrace, so that what
  * lode takes of the program's time is bounded, whatever a stop costs on this machine.
  *
- *   cost of a sample ÷ 2.5 % = time from one look to the next   60 µs ÷ 2.5 % = 2.4 ms
+ *   cost of a sample ÷ 3.5 % = time from one look to the next   84 µs ÷ 3.5 % = 2.4 ms
  *
  * In the first half second 40 ms may be spent, as short programs have few samples else. All other
  * stops (signals, new threads and processes) cannot be avoided, and are taken off the share.
@@ -26,6 +26,7 @@ typedef struct {
 	double other_ns;    /* likewise, not in the share yet */
 	uint64_t begin_ns, share_since_ns;
 	double least_ns; /* between two looks, as the user wants */
+	double spent_ns; /* on all samples and other stops */
 } LodeStopBudget;
 
 /* `frequency`: at most so many looks a second; 0: what the budget allows. */

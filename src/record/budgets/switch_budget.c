@@ -4,9 +4,6 @@
 /* With less, it would stop again at once. */
 enum { ALLOWANCE_TO_GO_ON = LODE_SWITCHES_PER_SECOND / 4 };
 
-/* A mapping's record, with its path, costs as much as so many of switches. */
-static const double MAPPING_RECORDS = 3;
-
 /* The rate of switches is estimated over at least this time of recording. */
 enum { ESTIMATE_US = 10 * 1000 };
 
@@ -31,7 +28,7 @@ static void estimate(LodeSwitchBudget *self, uint64_t n_records, gint64 passed_u
 
 void lode_switch_budget_charge(LodeSwitchBudget *self, uint64_t n_mappings)
 {
-	self->allowance -= MAPPING_RECORDS * (double)n_mappings;
+	self->allowance -= LODE_MAPPING_RECORDS * (double)n_mappings;
 }
 
 bool lode_switch_budget_take(LodeSwitchBudget *self, uint64_t n_records, gint64 now_us)

@@ -39,6 +39,11 @@ enum {
 
 void lode_switch_budget_init(LodeSwitchBudget *self, gint64 now_us);
 
+/* The program's time that a record of a switch takes; one of a mapping, with its path, takes as
+ * much as so many of them. */
+#define LODE_SWITCH_RECORD_NS 500.0
+#define LODE_MAPPING_RECORDS 3.0
+
 /* Takes off records of mappings of data, which the same event reports. */
 void lode_switch_budget_charge(LodeSwitchBudget *self, uint64_t n_mappings);
 

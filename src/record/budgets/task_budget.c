@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/budgets/task_budget.h"
 
-/* Processor time that an inherited event costs a thread, at its start and its end together.
- * Measured in a virtual machine; it is less on hardware. */
-static const double EVENT_NS = 10e3;
-
 /* The share of the time that grows to the allowance, and its maximum, which is enough for a
  * run-time environment that starts 200 threads on 50 processors. */
 static const double BUDGET = 0.02, AT_ONCE_NS = 300e6;
@@ -21,7 +17,7 @@ bool lode_task_budget_is_over(
 	double started = (double)(n_tasks - MIN(self->n, n_tasks));
 
 	self->left_ns = MIN(self->left_ns + BUDGET * passed_us * 1e3, AT_ONCE_NS) -
-	                started * (double)n_descriptors * EVENT_NS;
+	                started * (double)n_descriptors * LODE_TASK_EVENT_NS;
 	self->n = n_tasks;
 	self->since_us = now_us;
 	self->rate = (double)n_tasks * G_USEC_PER_SEC / (double)MAX(now_us - self->begin_us, 1);

@@ -349,9 +349,8 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	const LodeSampleCost *cost = &input->sample_cost;
 
 	if (input->sampling != NULL)
-		g_ptr_array_add(
-			texts, g_strconcat(input->is_by_ptrace ? "by-ptrace=" : "in-slices=",
-				       input->sampling, NULL));
+		g_ptr_array_add(texts, g_strconcat(input->is_by_ptrace ? "by-ptrace=" : "sampling=",
+					       input->sampling, NULL));
 	if (input->cpu_time != NULL) {
 		add_number(texts, "user-ns", input->cpu_time->user_ns);
 		add_number(texts, "system-ns", input->cpu_time->system_ns);

@@ -290,13 +290,19 @@ static void write_switches_mark(LodePerfRecording *self, bool is_on, uint64_t ti
 	write_records(self, &record, sizeof(record));
 }
 
+static uint64_t own_switches(const LodePerfRecording *self)
+{
+	/* A stop for a step is an end and a beginning, too. */
+	uint64_t by_steps = self->probes != NULL ? 2 * lode_probe_recorder_stops(self->probes) : 0;
+
+	return self->tally.n_switches - MIN(by_steps, self->tally.n_switches);
+}
+
 /* The mark is written before any record of the time after it. */
 static void bound_switches(LodePerfRecording *self)
 {
 	bool was_over = self->switches.is_over;
-	/* The program's own: a stop for a step is an end and a beginning, too. */
-	uint64_t by_steps = self->probes != NULL ? 2 * lode_probe_recorder_stops(self->probes) : 0;
-	uint64_t own = self->tally.n_switches - MIN(by_steps, self->tally.n_switches);
+	uint64_t own = own_switches(self);
 	uint64_t n = own - MIN(self->n_switches_seen, own);
 
 	self->n_switches_seen = MAX(self->n_switches_seen, own);
@@ -345,6 +351,44 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 		lode_speed_meter_update(self->speed);
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
+}
+
+/* That an event of the timer stands for now; 0: the samples do not tell. */
+static double sample_period_ns(const LodePerfRecording *self)
+{
+	for (guint i = 0; i < self->choices->len; i++) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		bool is_now = choice->stretch == LODE_PERF_ALWAYS ||
+		              choice->stretch == self->events->stretch;
+		if (is_now && !choice->is_aside && choice->attr.freq &&
+			choice->attr.sample_freq > 0)
+			return 1e9 / (double)choice->attr.sample_freq /
+			       (choice->stretch == LODE_PERF_IN_SLICES ? self->slices.part : 1);
+	}
+	return 0;
+}
+
+void lode_perf_recording_charge(LodePerfRecording *self, double sample_ns)
+{
+	uint64_t n_samples = self->tally.n_samples, n_tasks = self->tally.n_tasks;
+	double *ns = self->cost.ns;
+
+	self->program_ns += (double)(n_samples - self->n_samples_charged) * sample_period_ns(self);
+	ns[LODE_COST_SAMPLES] = (double)n_samples * sample_ns;
+	ns[LODE_COST_RECORDS] = ((double)own_switches(self) +
+					LODE_MAPPING_RECORDS *
+						(double)self->tally.n_data_mappings) *
+	                        LODE_SWITCH_RECORD_NS;
+	ns[LODE_COST_SWITCHES] = self->slices.switches_ns;
+	ns[LODE_COST_TASKS] += (double)(n_tasks - self->n_tasks_charged) *
+	                       (double)self->events->descriptors->len * LODE_TASK_EVENT_NS;
+	self->n_samples_charged = n_samples;
+	self->n_tasks_charged = n_tasks;
+	if (self->probes == NULL)
+		return;
+	ns[LODE_COST_PROBES] = (double)lode_probe_recorder_spent_ns(self->probes);
+	lode_probe_recorder_rest(
+		self->probes, lode_own_cost_is_over(&self->cost, self->program_ns));
 }
 
 void lode_perf_recording_read_kernel(LodePerfRecording *self)

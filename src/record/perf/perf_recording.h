@@ -7,6 +7,7 @@
 
 #include "machine/cpu_meter.h"
 #include "machine/machine_speed.h"
+#include "record/budgets/own_cost.h"
 #include "record/budgets/sample_slices.h"
 #include "record/budgets/switch_budget.h"
 #include "record/budgets/task_budget.h"
@@ -27,6 +28,9 @@ typedef struct {
 	uint64_t n_switches_seen, n_mappings_seen; /* of the tally's, by the budget */
 	LodeSampleSlices slices;                   /* of the time, while they are dense */
 	LodeTaskBudget tasks;
+	LodeOwnCost cost;
+	double program_ns; /* its processor time so far, by its samples */
+	uint64_t n_samples_charged, n_tasks_charged;
 	bool has_few_events;   /* as many threads were started: sampled in slices to its end */
 	GHashTable *slice_ids; /* set of uint64_t, borrowed: of the events that sample then */
 	const LodePerfObserver *observer; /* may be NULL */
@@ -72,6 +76,11 @@ bool lode_perf_recording_is_sliced(const LodePerfRecording *self);
 /* Whether there is a slice from now on, where there are. To be called after a drain, as
  * what samples stand for may change. */
 bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget);
+
+/* Sums up what the recording takes of the program's time, of which a sample takes so much, and lets
+ * probes rest while that is more than it should. To be called after a drain, before the stretch
+ * changes. */
+void lode_perf_recording_charge(LodePerfRecording *self, double sample_ns);
 
 /* Reads what perf needs to name the kernel's functions, when some of it is sampled: that takes
  * long, so do it before the program runs. */

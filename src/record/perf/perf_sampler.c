@@ -86,6 +86,7 @@ typedef struct {
 	unsigned n_unknown_controls;
 	bool is_later;   /* than the first milliseconds */
 	bool was_sliced; /* sampled in slices for a time */
+	char *sampling;  /* see sampling_text() */
 	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
 } Session;
 
@@ -388,6 +389,7 @@ static void end_round(Session *self)
 	guint n_files = lode_kept_files_count(self->recording.tally.files);
 
 	lode_perf_recording_drain(&self->recording);
+	lode_perf_recording_charge(&self->recording, self->options->sample_ns);
 	/* Threads of a process that is attached to may get events later. */
 	if (is_program(self) && lode_perf_recording_bound_events(&self->recording))
 		for (unsigned i = N_WAITS; i < self->waits->len; i++)
@@ -751,7 +753,7 @@ static void add_left_processes(Session *self)
 }
 
 /* Where it was not by perf events at one rate all the time; else NULL. */
-static char *sampling_text(const Session *self)
+static char *rate_text(const Session *self)
 {
 	const LodeSampleSlices *slices = &self->recording.slices;
 	char part[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
@@ -770,6 +772,21 @@ static char *sampling_text(const Session *self)
 		lode_number_format_count(LODE_SWITCHES_DENSE / 2, number));
 }
 
+/* With what it took, where that is more than it should; NULL: neither is worth a word. */
+static char *sampling_text(const Session *self, const LodeCpuTime *cpu_time)
+{
+	LodeOwnCost cost = self->recording.cost;
+	g_autofree char *rate = rate_text(self);
+
+	if (self->tracer != NULL)
+		cost.ns[LODE_COST_STOPS] = lode_ptrace_sampler_spent_ns(self->tracer);
+	g_autofree char *took = lode_own_cost_text(
+		&cost, cpu_time != NULL ? (double)(cpu_time->user_ns + cpu_time->system_ns) : 0);
+	if (rate != NULL && took != NULL)
+		return g_strconcat(rate, "; ", took, NULL);
+	return rate != NULL ? g_steal_pointer(&rate) : g_steal_pointer(&took);
+}
+
 static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	LodeCpuTime cpu_time;
@@ -782,14 +799,14 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
 		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
-	g_autofree char *sampling = sampling_text(self);
+	self->sampling = sampling_text(self, has_time ? &cpu_time : NULL);
 	const LodePerfRecordedProgram program = {
 		.options = self->options,
 		.kernel = kernel,
 		.program = is_program(self) ? self->options->argv
 	                                    : (const char *const *)self->running.command,
 		.cpu_time = has_time ? &cpu_time : NULL,
-		.sampling = sampling,
+		.sampling = self->sampling,
 		.is_by_ptrace = self->tracer != NULL,
 		.n_page_faults = (self->tracer != NULL || self->recording.has_few_events) &&
 	                                         has_usage
@@ -889,7 +906,7 @@ static LodePerfSampling *result_of(Session *self)
 		result->obstacle = g_strdup(lode_ptrace_sampler_obstacle(self->tracer));
 	}
 	if (result->obstacle == NULL)
-		result->sampling = sampling_text(self);
+		result->sampling = g_strdup(self->sampling);
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;
@@ -934,6 +951,7 @@ static void session_clear(Session *self)
 	g_clear_pointer(&self->windows, lode_window_recorder_free);
 	g_clear_pointer(&self->tracer, lode_ptrace_sampler_free);
 	g_clear_pointer(&self->probe_logs, lode_window_logs_free);
+	g_clear_pointer(&self->sampling, g_free);
 	g_free(self->windows_obstacle);
 	g_clear_pointer(&self->waits, g_array_unref);
 	if (self->process >= 0)

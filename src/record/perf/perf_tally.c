@@ -110,7 +110,11 @@ static void add_thread(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	if (header->size < sizeof(record))
 		return;
 	lode_perf_ring_copy(ring, position, &record, sizeof(record));
-	self->n_tasks += header->type == PERF_RECORD_FORK;
+	/* An event with mappings of data reports them, too. */
+	if (header->type == PERF_RECORD_FORK && record.tid != self->last_task) {
+		self->last_task = record.tid;
+		self->n_tasks++;
+	}
 	if (header->type == PERF_RECORD_FORK && record.pid != record.parent) {
 		g_hash_table_add(self->processes, GUINT_TO_POINTER(record.pid));
 		if (self->runtime != NULL)

@@ -13,6 +13,7 @@
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, n_switches;
 	uint64_t n_tasks; /* threads and processes that were started */
+	uint32_t last_task;
 	uint64_t n_data_mappings;
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
 	LodeKeptFiles *files;                 /* that were mapped to be executed */

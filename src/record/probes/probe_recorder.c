@@ -79,7 +79,7 @@ struct LodeProbeRecorder {
 	uint64_t ended_ns;           /* processor time of processes that are gone */
 	GArray *late;                /* LodeProbeSteps: threads to be let go */
 	pid_t child;
-	bool is_over;
+	bool is_over, is_resting;
 	bool uses_stops; /* no session is held but in stops of others */
 };
 
@@ -428,6 +428,16 @@ uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self)
 	return self->n_stops;
 }
 
+uint64_t lode_probe_recorder_spent_ns(const LodeProbeRecorder *self)
+{
+	return self->spent_ns;
+}
+
+void lode_probe_recorder_rest(LodeProbeRecorder *self, bool is_resting)
+{
+	self->is_resting = is_resting;
+}
+
 gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self)
 {
 	return self->uses_stops ? G_MAXINT64 : self->due_us;
@@ -444,7 +454,7 @@ static bool has_room(LodeProbeRecorder *self, Process *process)
 {
 	if (self->is_over || now_us() < self->due_us)
 		return false;
-	if (self->n_samples < FEWEST_SAMPLES || process == NULL) {
+	if (self->n_samples < FEWEST_SAMPLES || process == NULL || self->is_resting) {
 		set_due(self, LEAST_GAP_US);
 		return false;
 	}

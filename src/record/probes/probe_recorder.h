@@ -50,6 +50,12 @@ void lode_probe_recorder_forget(LodeProbeRecorder *self, pid_t pid);
 /* How often threads were taken off their processors by it so far. */
 uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self);
 
+/* What they took of the program's time so far. */
+uint64_t lode_probe_recorder_spent_ns(const LodeProbeRecorder *self);
+
+/* Holds no session for the time being. */
+void lode_probe_recorder_rest(LodeProbeRecorder *self, bool is_resting);
+
 /* When the next session is due, of g_get_monotonic_time(); G_MAXINT64: none is by itself. */
 gint64 lode_probe_recorder_due_us(const LodeProbeRecorder *self);
 

@@ -26,7 +26,7 @@
 enum {
 	NOMINAL_FREQUENCY = 400,
 	STACK_BYTES = 2048,
-	SPIN_NS = 40 * 1000,      /* so long a thread that runs on another processor may take… */
+	SPIN_NS = 120 * 1000,     /* so long a thread that runs on another processor may take… */
 	SLEEP_NS = 400 * 1000,    /* …and one that needs ours */
 	MOST_MISSES = 4,          /* looks in a row at a thread that runs elsewhere, each time */
 	LEAST_USE_NS = 10 * 1000, /* of a stop, else it was not used */
@@ -432,7 +432,18 @@ static void take_call(LodeTracedThread *thread)
 	g_clear_pointer(&thread->parted, g_free);
 }
 
+static void note_stop(const LodePtraceSampler *self, LodeTracedThread *thread)
+{
+	note_calls(self, thread, true);
+}
+
 #else
+
+static void note_stop(const LodePtraceSampler *self, LodeTracedThread *thread)
+{
+	(void)self;
+	(void)thread;
+}
 
 static void repair_at_signal(LodeTracedThread *thread, int signal)
 {
@@ -652,6 +663,7 @@ static void take_stop(LodePtraceSampler *self, pid_t tid, int status)
 		repair_at_signal(thread, signal);
 	/* Any stop ends what was asked for before it. */
 	if (thread->is_asked) {
+		note_stop(self, thread);
 		thread->is_spoiled = true;
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	}
@@ -780,12 +792,11 @@ static bool look_at(
 	thread->is_late = look_ns > self->timer_ns + PROMPT_NS;
 	thread->weight_ns = weight_ns / chance;
 	thread->delay = delay;
-	if (is_beside(self, thread)) {
+	if (thread->stat.processor == sched_getcpu())
 		sleep_a_moment(self, thread->tid);
-		start_ns -= BESIDE_NS;
-	} else {
+	else
 		wait_a_moment(self, thread->tid);
-	}
+	start_ns -= is_beside(self, thread) ? BESIDE_NS : 0;
 	lode_stop_budget_add_sample(
 		&self->budget, lode_now_ns() - start_ns - (self->used_ns - used_ns));
 	return true;
@@ -961,6 +972,11 @@ void lode_ptrace_sampler_end(LodePtraceSampler *self)
 double lode_ptrace_sampler_rate(const LodePtraceSampler *self)
 {
 	return self->user_ns > 0 ? (double)self->n_samples / (self->user_ns / 1e9) : 0;
+}
+
+double lode_ptrace_sampler_spent_ns(const LodePtraceSampler *self)
+{
+	return self->budget.spent_ns;
 }
 
 const char *lode_ptrace_sampler_text(LodePtraceSampler *self)

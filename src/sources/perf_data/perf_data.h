@@ -160,7 +160,7 @@ typedef struct {
 	 * at the end; likewise */
 	uint64_t sample_ns, sample_error_ns, clock_khz;
 	/* How the samples of the program were taken, and why so: "… sampled by ptrace, …"; NULL:
-	 * by perf events at one rate all the time. */
+	 * by perf events at one rate all the time, at the usual cost. */
 	const char *sampling;
 	bool is_by_ptrace;
 	uint64_t wall_ns;       /* of the program; 0: unknown */

@@ -215,13 +215,13 @@ static void read_speed(const char *text, LodeMachineSpeed *speed)
 
 static void read_sampling(const char *text, LodePerfInfo *info)
 {
-	static const char by_ptrace[] = "by-ptrace=", in_slices[] = "in-slices=";
+	static const char by_ptrace[] = "by-ptrace=", otherwise[] = "sampling=";
 
 	if (g_str_has_prefix(text, by_ptrace)) {
 		info->sampling = text + strlen(by_ptrace);
 		info->is_by_ptrace = true;
-	} else if (g_str_has_prefix(text, in_slices)) {
-		info->sampling = text + strlen(in_slices);
+	} else if (g_str_has_prefix(text, otherwise)) {
+		info->sampling = text + strlen(otherwise);
 	}
 }
 

@@ -77,13 +77,10 @@ uint32_t lode_profile_hottest_function(
 
 char *lode_profile_sampling(const LodeProfile *profile)
 {
-	static const char *const ends[] = {LODE_BY_PTRACE_END, LODE_IN_SLICES_END};
-
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const char *text = lode_profile_event(profile, i)->description;
-		for (size_t e = 0; text != NULL && e < G_N_ELEMENTS(ends); e++)
-			if (g_str_has_suffix(text, ends[e]))
-				return g_strndup(text, strlen(text) - strlen(ends[e]));
+		if (text != NULL && g_str_has_suffix(text, LODE_SAMPLING_END))
+			return g_strndup(text, strlen(text) - strlen(LODE_SAMPLING_END));
 	}
 	return NULL;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* That context switches are recorded all the time where they are few, and bounded where not. */
+/* That context switches are recorded all the time where they are few, and bounded where not; what
+ * all of a recording takes. */
+#include "record/budgets/own_cost.h"
 #include "record/budgets/switch_budget.h"
 #include "record/budgets/task_budget.h"
 
@@ -132,6 +134,25 @@ static void test_tasks(void)
 	g_assert_cmpint(n_rounds, <=, 2500 / 16);
 }
 
+/* Within a twentieth, or 60 ms, nothing is said; beyond, the dearest part is named. */
+static void test_own_cost(void)
+{
+	LodeOwnCost cost = {.ns = {[LODE_COST_SAMPLES] = 30e6, [LODE_COST_TASKS] = 25e6}};
+
+	g_assert_false(lode_own_cost_is_over(&cost, 100e6));
+	g_assert_null(lode_own_cost_text(&cost, 100e6));
+	g_assert_null(lode_own_cost_text(&cost, 0));
+	cost.ns[LODE_COST_TASKS] = 55e6;
+	g_assert_false(lode_own_cost_is_over(&cost, 2000e6));
+	g_assert_true(lode_own_cost_is_over(&cost, 1000e6));
+	g_autofree char *text = lode_own_cost_text(&cost, 1000e6);
+	g_assert_cmpstr(text, ==,
+		"lode took some 8.5 % of the program's time, 5.5 % for threads and processes that "
+		"start");
+	g_autofree char *all = lode_own_cost_text(&cost, 50e6);
+	g_assert_true(g_str_has_prefix(all, "lode took some 100.0 % "));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -141,5 +162,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/switch-budget/clock", test_clock);
 	g_test_add_func("/record/switch-budget/mappings", test_mappings);
 	g_test_add_func("/record/switch-budget/tasks", test_tasks);
+	g_test_add_func("/record/switch-budget/own-cost", test_own_cost);
 	return g_test_run();
 }
