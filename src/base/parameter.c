@@ -144,12 +144,17 @@ static gboolean take_option(const char *name, const char *value, void *user_data
 	const Line *self = user_data;
 	const LodeParameter *row;
 
-	(void)error;
 	for (size_t i = 0; (row = lode_parameter_row(self->groups, i)) != NULL; i++) {
 		bool is_it = g_str_has_prefix(name, "--") ? strcmp(name + 2, row->name) == 0
 		                                          : name[1] == row->letter;
 		if (!is_it || !lode_parameter_is_option(row))
 			continue;
+		/* "-o -- PROGRAM": what ends the options is no value. */
+		if (row->kind != LODE_PARAMETER_FLAG && strcmp(value, "--") == 0) {
+			g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+				"Missing argument for %s", name);
+			return FALSE;
+		}
 		lode_parameter_pairs_add(
 			self->pairs, row->name, row->kind == LODE_PARAMETER_FLAG ? "1" : value);
 		break;

@@ -18,6 +18,7 @@
 #include "cli/terminal_asker.h"
 #include "cli/verb_table.h"
 #include "questions/questions.h"
+#include "store/database.h"
 #include "views/form/display_text.h"
 
 #include <errno.h>
@@ -215,6 +216,17 @@ static bool take_words(
 	return true;
 }
 
+static int write_page(const LodeReportQuestion *options, char **arguments, GError **error)
+{
+	if (lode_database_is_profile(options->html))
+		lode_parameter_refuse(error,
+			"--html takes the name of the page that is written: --html PAGE.html %s",
+			options->html);
+	else if (lode_parameter_take_one(arguments, "PROFILE.lode", error))
+		return lode_report_page_write(options, arguments[0], error);
+	return LODE_EXIT_USAGE;
+}
+
 /* Answers a question, or runs the part of it that only the command line has. */
 static int answer(const LodeVerb *question, void *options, char **arguments, GError **error)
 {
@@ -223,9 +235,7 @@ static int answer(const LodeVerb *question, void *options, char **arguments, GEr
 	if (question == &lode_question_trace_simulate && is_program)
 		return lode_trace_simulate_program(options, arguments, error);
 	if (question == &lode_question_report && ((LodeReportQuestion *)options)->html != NULL)
-		return lode_parameter_take_one(arguments, "PROFILE.lode", error)
-		               ? lode_report_page_write(options, arguments[0], error)
-		               : LODE_EXIT_USAGE;
+		return write_page(options, arguments, error);
 	return lode_terminal_ask(question, options, arguments, error);
 }
 
@@ -306,6 +316,8 @@ static int run_option(char **arguments)
 		return run_completion(arguments[1]);
 	if (g_str_has_prefix(word, "--completion="))
 		return run_completion(strchr(word, '=') + 1);
+	if (strcmp(word, "-v") == 0)
+		return fail_usage("", "unknown option '-v'; did you mean '-V' or '--version'?");
 	return fail_unknown("option", word, options);
 }
 

@@ -20,6 +20,7 @@
 #include "sources/counts/count_file.h"
 #include "sources/flow_file/flow_file.h"
 #include "sources/perf_data/perf_data.h"
+#include "store/database.h"
 #include "traces/trace_reader.h"
 
 #include <string.h>
@@ -101,6 +102,9 @@ static bool set_unknown_format(const char *path, GError **error)
 			"%s: part of a directory that perf record --threads wrote; give "
 			"the directory '%s'",
 			path, directory);
+	else if (lode_database_is_profile(path))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: a profile already: 'lode report' shows it", path);
 	else if (compressor != NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: compressed by %s: decompress it first", path, compressor);

@@ -248,6 +248,9 @@ static void note_end(const Session *self, const LodeRecordedRun *run)
 		lode_notes_add(&self->options->notes,
 			"the program was ended by signal %d (%s); mining what it did until then",
 			WTERMSIG(run->exit_status), g_strsignal(WTERMSIG(run->exit_status)));
+	else if (WIFEXITED(run->exit_status) && WEXITSTATUS(run->exit_status) != 0)
+		lode_notes_add(&self->options->notes, "the program ended with exit status %d",
+			WEXITSTATUS(run->exit_status));
 }
 
 static void append_all(GPtrArray *to, GPtrArray *from)

@@ -2,6 +2,7 @@
 #include "store/database.h"
 
 #include "base/error.h"
+#include "base/files/new_file.h"
 #include "base/files/regular_file.h"
 #include "model/profile.h"
 #include "store/private_copy.h"
@@ -114,6 +115,28 @@ static void set_refusal_error(LodeRefusal refusal, GError **error)
 		messages[refusal]);
 }
 
+/* A file of no database may be another file of lode's, or one that it imports. */
+static void set_foreign_error(const char *path, GError **error)
+{
+	static const char import[] =
+		"not a lode profile, but a recording: 'lode import FILE -o NAME.lode' makes one of "
+		"it";
+	static const struct {
+		const char *start, *message;
+	} kinds[] = {
+		{"PERFILE2", import},
+		{"# callgrind format", import},
+		{"\211RPS", "not a lode profile, but a packed address trace: 'lode trace info' and "
+			    "'lode trace simulate' read it"},
+	};
+	const char *message = "not a lode profile";
+
+	for (size_t i = 0; path != NULL && i < G_N_ELEMENTS(kinds); i++)
+		if (lode_file_begins_with(path, kinds[i].start, strlen(kinds[i].start)))
+			message = kinds[i].message;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, message);
+}
+
 bool lode_database_fail(LodeDatabase *self, GError **error)
 {
 	int last_errno = errno;
@@ -129,7 +152,11 @@ bool lode_database_fail(LodeDatabase *self, GError **error)
 	else if (code == LODE_ERROR_CANCELLED)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
 	else if ((result & 0xff) == SQLITE_NOTADB)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a lode profile");
+		set_foreign_error(sqlite3_db_filename(self->handle, "main"), error);
+	else if ((result & 0xff) == SQLITE_CORRUPT)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"the profile is damaged or was cut short: %s",
+			sqlite3_errmsg(self->handle));
 	else if ((result & 0xff) == SQLITE_BUSY)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "in use by another process");
 	else if (code == LODE_ERROR_IO && system_error != 0)

@@ -53,6 +53,11 @@ static LodeDatabase *lock_old_file(const char *path, GError **error)
 	return old;
 }
 
+static bool may_replace(const char *path, GError **error)
+{
+	return lode_new_file_may_replace(path, lode_database_is_profile, "profile", error);
+}
+
 bool lode_profile_store_can_keep_old(const char *path, GError **error)
 {
 	/* that of a link is beside its file */
@@ -62,6 +67,8 @@ bool lode_profile_store_can_keep_old(const char *path, GError **error)
 		file != NULL ? file : path, LODE_OLD_PROFILE_SUFFIX, NULL);
 	struct stat status;
 
+	if (!may_replace(path, error))
+		return false;
 	if (!lode_database_is_profile(path) || lstat(kept, &status) != 0)
 		return true;
 	if (S_ISREG(status.st_mode) && (status.st_size == 0 || lode_database_is_profile(kept)))
@@ -122,6 +129,9 @@ static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old
 	const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeNewFile) file = NULL;
+
+	if (!may_replace(path, error))
+		return false;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
 	            lode_stack_tables_check(profile, error) &&
 	            lode_inlining_tables_check(profile, error) &&

@@ -18,8 +18,8 @@ typedef struct LodeProfile LodeProfile;
 #define LODE_SCHEMA_VERSION_RUNS 4   /* from which on the tables of runs are the present ones */
 #define LODE_SCHEMA_VERSION_OLDEST 3 /* that can be read */
 
-/* Writes `profile` to `path`, replacing a file that is there, and notes in it which file that is.
- * Errors: _IO, _CANCELLED. */
+/* Writes `profile` to `path`, replacing a profile that is there, and notes in it which file that
+ * is. Errors: _IO, _CANCELLED, _USAGE (what is there is no profile). */
 bool lode_profile_store_write(
 	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
 
@@ -28,8 +28,8 @@ bool lode_profile_store_write(
 bool lode_profile_store_write_and_keep_old(
 	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
 
-/* Whether what is at `path` can be kept so, if it is a profile, and would replace nothing but a
- * profile or an empty file. Errors: _USAGE, which name what is there. */
+/* Whether nothing but a profile or an empty file is at `path`, and it can be kept so. Errors:
+ * _USAGE, which name what is there. */
 bool lode_profile_store_can_keep_old(const char *path, GError **error);
 
 /*

@@ -297,6 +297,11 @@ static void writer_free(void *trace)
 	g_free(self);
 }
 
+static bool is_packed_trace(const char *path)
+{
+	return lode_file_begins_with(path, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES);
+}
+
 LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterOptions *options,
 	const LodeTraceDescription *description, GError **error)
 {
@@ -316,6 +321,10 @@ LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterO
 	self->path = g_strdup(path);
 	self->level = options->level;
 	self->index = g_byte_array_new();
+	if (!lode_new_file_may_replace(path, is_packed_trace, "packed trace", error)) {
+		writer_free(self);
+		return NULL;
+	}
 	self->file = lode_new_file_open(path, error);
 	if (self->file != NULL && options->is_private)
 		fchmod(self->file->descriptor, 0600);

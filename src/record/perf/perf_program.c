@@ -101,6 +101,15 @@ static void serve_until_executed(const LodePerfProgram *self)
 		self->serve(self->serve_data);
 }
 
+/* Of a file that is there, and is executable. */
+static const char *reason_of(int code)
+{
+	if (code == ENOEXEC)
+		return "it is neither a program of this machine nor a script that names its "
+		       "interpreter (#!); what is written for a shell is recorded as 'sh FILE'";
+	return code == ENOENT ? "the interpreter that it names does not exist" : g_strerror(code);
+}
+
 bool lode_perf_program_release(LodePerfProgram *self, const char *path, GError **error)
 {
 	int code = 0;
@@ -116,8 +125,8 @@ bool lode_perf_program_release(LodePerfProgram *self, const char *path, GError *
 	if (written == 1 && n == 0)
 		return true;
 	reap(self);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot start '%s': %s", path,
-		n == sizeof(code) ? g_strerror(code) : "it was killed");
+	const char *reason = n == sizeof(code) ? reason_of(code) : "it was killed";
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot start '%s': %s", path, reason);
 	return false;
 }
 

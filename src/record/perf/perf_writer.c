@@ -2,6 +2,7 @@
 #include "record/perf/perf_writer.h"
 
 #include "base/error.h"
+#include "base/files/new_file.h"
 #include "base/files/temporary_path.h"
 #include "base/files/write_at.h"
 #include "record/events/perf_event_choice.h"
@@ -53,6 +54,13 @@ static bool append(LodePerfWriter *self, const void *data, size_t size, GError *
 	return true;
 }
 
+static bool is_recording(const char *path)
+{
+	const uint64_t magic = MAGIC;
+
+	return lode_file_begins_with(path, &magic, sizeof(magic));
+}
+
 LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 {
 	g_autoptr(LodePerfWriter) self = g_new0(LodePerfWriter, 1);
@@ -71,6 +79,8 @@ LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 			"%s: is not a regular file, and would be replaced", path);
 		return NULL;
 	}
+	if (!lode_new_file_may_replace(path, is_recording, "recording", error))
+		return NULL;
 	self->temporary = g_strdup_printf("%s.%d-%08x.tmp", path, getpid(), g_random_int());
 	/* Recordings are private: readable by their user alone, as perf's. */
 	self->descriptor = open(self->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

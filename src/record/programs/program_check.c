@@ -16,6 +16,16 @@ static bool is_program_here(const char *name)
 	return g_file_test(name, G_FILE_TEST_IS_REGULAR) && access(name, X_OK) == 0;
 }
 
+/* That POSIX.1 and bash have, and that are no files. */
+static bool is_shell_command(const char *name)
+{
+	static const char *const all[] = {"alias", "bg", "cd", "command", "eval", "exec", "exit",
+		"export", "fg", "for", "if", "jobs", "read", "set", "source", "type", "ulimit",
+		"umask", "unset", "wait", "while", NULL};
+
+	return g_strv_contains(all, name);
+}
+
 char *lode_program_find(const char *program, GError **error)
 {
 	char *path = g_find_program_in_path(program);
@@ -25,6 +35,11 @@ char *lode_program_find(const char *program, GError **error)
 	if (strchr(program, '/') == NULL && is_program_here(program))
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"program '%s' is not in PATH; did you mean './%s'?", program, program);
+	else if (is_shell_command(program))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"'%s' is a command of the shell, not a program: give the shell, as in "
+			"sh -c '%s …'",
+			program, program);
 	else if (strchr(program, '/') == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "program '%s' is not in PATH",
 			program);

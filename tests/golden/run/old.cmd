@@ -1,5 +1,8 @@
-# The profile before is kept, and another file of that name is not taken for one.
+# The profile before is kept; another file of that name is neither taken for one nor overwritten.
 echo text >x.lode
+lode run --exact --fast --report report.txt -o x.lode -- sh -c 'exit 3' || true
+cat x.lode
+rm x.lode
 lode run --exact --fast --report report.txt -o x.lode -- sh -c 'exit 3' || true
 ls
 cp x.lode first
