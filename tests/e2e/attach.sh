@@ -95,7 +95,7 @@ check "a command that is not there" "$(status_is 1)" "$(says 'cannot find progra
 printf '\177ELF rubbish' >no-format
 chmod +x no-format
 run record -p "$target" -o no.data -- ./no-format
-check "a command that cannot be executed leaves no file" "$(status_is 1)" "$(says 'cannot start .*: Exec format')" \
+check "a command that cannot be executed leaves no file" "$(status_is 1)" "$(says 'cannot start .*: it is neither a program')" \
 	"$(is_alive)" "$([ ! -e no.data ] || echo 'there is one')"
 
 set -m

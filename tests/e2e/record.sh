@@ -234,7 +234,7 @@ check "a program that is not there leaves the old recording alone" "$(status_is 
 chmod +x no-format
 printf '\177ELF rubbish' >no-format
 record -e cpu-clock:u -- ./no-format
-check "a program that cannot be executed" "$(status_is 1)" "$(says 'cannot start .*: Exec format')" \
+check "a program that cannot be executed" "$(status_is 1)" "$(says 'cannot start .*: it is neither a program')" \
 	"$([ -s x.data ] || echo "x.data is gone")"
 
 if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then

@@ -106,7 +106,8 @@ check "samples in slices, where switches are many" "$(status_is 0)" \
 	"$(between 1.4 "$(calculate "$(share dense.lode cpu-clock serial_work) / $(share dense.lode cpu-clock parallel_work)")" \
 		2.9 "two rounds to one")" \
 	"$(between 0.6 "$(calculate "$(query dense.lode "SELECT total / 1e9 FROM event WHERE name = 'cpu-clock'") / ($seconds)")" \
-		1.2 "the time that they stand for")"
+		1.2 "the time that they stand for")" \
+	"$(between 0 "$(query dense.lode "SELECT count(*) - count(DISTINCT tid) FROM thread_time")" 0 "threads told twice")"
 
 # Then they stand for all the time that follows, too.
 "$lode" run -o births.lode -- ./serial_part births 20000 1500 >out 2>err

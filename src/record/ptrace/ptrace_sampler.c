@@ -717,33 +717,41 @@ static void take_all(LodePtraceSampler *self)
 
 /* --- looks --- */
 
-/* It runs on another processor and comes in some microseconds, or else when it comes. */
-static void wait_a_moment(LodePtraceSampler *self, pid_t tid)
+static bool is_asked(const LodePtraceSampler *self, pid_t tid)
 {
-	uint64_t until_ns = lode_now_ns() + SPIN_NS;
-	const LodeTracedThread *thread;
+	const LodeTracedThread *thread = lode_traced_threads_find(&self->threads, tid);
 
-	while ((thread = lode_traced_threads_find(&self->threads, tid)) != NULL &&
-		thread->is_asked && lode_now_ns() < until_ns)
+	return thread != NULL && thread->is_asked;
+}
+
+/* It runs on another processor and comes in some microseconds; else it waits for one, and loses
+ * nothing meanwhile: gives for how long. */
+static uint64_t wait_a_moment(LodePtraceSampler *self, pid_t tid)
+{
+	uint64_t begin_ns = lode_now_ns();
+
+	while (is_asked(self, tid) && lode_now_ns() < begin_ns + SPIN_NS)
 		take_next(self, tid);
+	return is_asked(self, tid) ? lode_now_ns() - begin_ns : 0;
 }
 
 /* It gets our processor, and stops there. Each stop is a SIGCHLD, which is blocked, and which
- * take_all() need not be told by. */
-static void sleep_a_moment(LodePtraceSampler *self, pid_t tid)
+ * take_all() need not be told by. Gives how long lode slept. */
+static uint64_t sleep_a_moment(LodePtraceSampler *self, pid_t tid)
 {
-	uint64_t until_ns = lode_now_ns() + SLEEP_NS, now;
-	const LodeTracedThread *thread;
+	uint64_t until_ns = lode_now_ns() + SLEEP_NS, now, slept_ns = 0;
 	sigset_t child;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	while ((thread = lode_traced_threads_find(&self->threads, tid)) != NULL &&
-		thread->is_asked && (now = lode_now_ns()) < until_ns) {
+	while (is_asked(self, tid) && (now = lode_now_ns()) < until_ns) {
 		const struct timespec left = {.tv_nsec = (long)(until_ns - now)};
-		if (!take_next(self, tid))
-			sigtimedwait(&child, NULL, &left);
+		if (take_next(self, tid))
+			continue;
+		sigtimedwait(&child, NULL, &left);
+		slept_ns += lode_now_ns() - now;
 	}
+	return slept_ns;
 }
 
 /* One of those that run is chosen by chance. */
@@ -792,13 +800,11 @@ static bool look_at(
 	thread->is_late = look_ns > self->timer_ns + PROMPT_NS;
 	thread->weight_ns = weight_ns / chance;
 	thread->delay = delay;
-	if (thread->stat.processor == sched_getcpu())
-		sleep_a_moment(self, thread->tid);
-	else
-		wait_a_moment(self, thread->tid);
-	start_ns -= is_beside(self, thread) ? BESIDE_NS : 0;
-	lode_stop_budget_add_sample(
-		&self->budget, lode_now_ns() - start_ns - (self->used_ns - used_ns));
+	bool is_here = thread->stat.processor == sched_getcpu();
+	uint64_t free_ns = is_here ? sleep_a_moment(self, thread->tid)
+	                           : wait_a_moment(self, thread->tid);
+	uint64_t cost_ns = lode_now_ns() - start_ns - (self->used_ns - used_ns) - free_ns;
+	lode_stop_budget_add_sample(&self->budget, cost_ns + (is_here ? BESIDE_NS : 0));
 	return true;
 }
 

@@ -41,6 +41,7 @@ typedef struct {
 	uint8_t precise;
 	bool has_time, has_period, has_kernel; /* kernel: its code is sampled too */
 	bool has_switches;                     /* context switches are recorded with it */
+	bool has_tasks;          /* threads and processes that begin and end are meant to be */
 	bool has_no_user_chains; /* the call chains of its samples are of the kernel alone */
 	bool is_inherited; /* each thread that was started meanwhile has a counter of its own */
 } LodePerfEvent;

@@ -346,12 +346,14 @@ void lode_perf_data_add_event(LodePerfData *self, const LodePerfAttribute *attri
 		.has_no_user_chains = (attribute->flags & LODE_PERF_FLAG_EXCLUDE_CALLCHAIN_USER) !=
 	                              0,
 		.has_switches = (attribute->flags & LODE_PERF_FLAG_CONTEXT_SWITCH) != 0,
+		.has_tasks = (attribute->flags & LODE_PERF_FLAG_TASK) != 0,
 		.is_inherited = (attribute->flags & LODE_PERF_FLAG_INHERIT) != 0,
 	};
 
 	g_array_append_val(self->layouts, layout);
 	g_array_append_val(self->attributes, *attribute);
 	g_array_append_val(self->events, event);
+	self->has_tasks |= event.has_tasks;
 	if (attribute->flags & LODE_PERF_FLAG_USE_CLOCK_ID && self->events->len == 1)
 		self->info.clock_id = attribute->clock_id;
 	place_id(self, &layout);

@@ -96,6 +96,7 @@ struct LodePerfData {
 	                                 −1: nowhere */
 	bool is_divided;              /* its records are in other files */
 	bool is_ambiguous;            /* the events' records cannot be distinguished */
+	bool has_tasks;               /* one of the events has */
 
 	GHashTable *pmu_names;        /* type → name */
 	GHashTable *tracepoint_names; /* config → name, of old perf */

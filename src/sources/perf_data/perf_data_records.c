@@ -541,6 +541,16 @@ static LodePerfParse keep_chain(
 	return LODE_PERF_SKIPPED;
 }
 
+/* The kernel reports a task by each event that reports mappings of code or data, too, with a time
+ * of its own: a thread that ended would begin again for a microsecond. */
+static bool is_told_twice(const LodePerfData *self, const LodePerfRecord *record)
+{
+	bool is_task = record->kind == LODE_PERF_FORK || record->kind == LODE_PERF_EXIT;
+
+	return is_task && self->has_tasks &&
+	       !g_array_index(self->events, LodePerfEvent, record->event).has_tasks;
+}
+
 LodePerfParse lode_perf_data_parse_kernel_record(
 	LodePerfData *self, LodePerfRawRecord *raw, LodePerfRecord *out, GError **error)
 {
@@ -564,5 +574,5 @@ LodePerfParse lode_perf_data_parse_kernel_record(
 		return LODE_PERF_FAILED;
 	}
 	read_trailer(self, &raw->payload, out);
-	return LODE_PERF_PARSED;
+	return is_told_twice(self, out) ? LODE_PERF_SKIPPED : LODE_PERF_PARSED;
 }
