@@ -353,7 +353,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 		seal(self);
 }
 
-/* That an event of the timer stands for now; 0: the samples do not tell. */
+/* What a sample of the timer stands for now; 0: the samples do not tell. */
 static double sample_period_ns(const LodePerfRecording *self)
 {
 	for (guint i = 0; i < self->choices->len; i++) {
@@ -387,8 +387,9 @@ void lode_perf_recording_charge(LodePerfRecording *self, double sample_ns)
 	if (self->probes == NULL)
 		return;
 	ns[LODE_COST_PROBES] = (double)lode_probe_recorder_spent_ns(self->probes);
-	lode_probe_recorder_rest(
-		self->probes, lode_own_cost_is_over(&self->cost, self->program_ns));
+	/* Where it is not known, nor is the program's time: by periods of a count, or by ptrace. */
+	lode_probe_recorder_rest(self->probes,
+		sample_ns > 0 && lode_own_cost_is_over(&self->cost, self->program_ns));
 }
 
 void lode_perf_recording_read_kernel(LodePerfRecording *self)

@@ -77,9 +77,9 @@ bool lode_perf_recording_is_sliced(const LodePerfRecording *self);
  * what samples stand for may change. */
 bool lode_perf_recording_update_slices(LodePerfRecording *self, double sample_ns, double budget);
 
-/* Sums up what the recording takes of the program's time, of which a sample takes so much, and lets
- * probes rest while that is more than it should. To be called after a drain, before the stretch
- * changes. */
+/* Sums up what the recording takes of the program's time, of which a sample takes so much (0: not
+ * known), and lets probes rest while that is more than it should. To be called after a drain,
+ * before the stretch changes. */
 void lode_perf_recording_charge(LodePerfRecording *self, double sample_ns);
 
 /* Reads what perf needs to name the kernel's functions, when some of it is sampled: that takes
