@@ -229,6 +229,7 @@ static void test_weight(void)
 	g_assert_cmpstr(first, ==, "drive");
 	g_autofree char *hint = lode_latency_hint(profile, profile->weight_event, &terminal);
 	g_assert_cmpstr(hint, ==, "by the clock wander has 57.1 %, not 9.6 %");
+	g_unlink(made.path);
 	lode_profile_store_write(made.path, profile, NULL, &error);
 	g_assert_no_error(error);
 	g_autoptr(LodeProfile) weighed = lode_profile_choice_read(

@@ -38,6 +38,9 @@ static void tear_down(Fixture *self, const void *data)
 	g_ptr_array_unref(self->nothing);
 }
 
+/* A recording is replaced; nothing else is. */
+#define OLD "PERFILE2, an old one"
+
 static uint64_t data_size(const char *path)
 {
 	g_autofree char *text = NULL;
@@ -55,14 +58,27 @@ static void test_unpublished(Fixture *self, const void *data)
 	g_autoptr(GError) error = NULL;
 
 	(void)data;
-	g_assert_true(g_file_set_contents(self->path, "old", -1, NULL));
+	g_assert_true(g_file_set_contents(self->path, OLD, -1, NULL));
 	LodePerfWriter *writer = lode_perf_writer_open(self->path, &error);
 	g_assert_no_error(error);
 	lode_perf_writer_close(writer);
 	g_autofree char *text = NULL;
 	g_assert_true(g_file_get_contents(self->path, &text, NULL, NULL));
-	g_assert_cmpstr(text, ==, "old");
+	g_assert_cmpstr(text, ==, OLD);
 	g_assert_false(g_file_test(self->old, G_FILE_TEST_EXISTS));
+}
+
+static void test_refused(Fixture *self, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+
+	(void)data;
+	g_assert_true(g_file_set_contents(self->path, "int main(void);\n", -1, NULL));
+	g_assert_null(lode_perf_writer_open(self->path, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_assert_true(g_file_get_contents(self->path, &text, NULL, NULL));
+	g_assert_cmpstr(text, ==, "int main(void);\n");
 }
 
 static void test_old_and_sealed(Fixture *self, const void *data)
@@ -71,11 +87,11 @@ static void test_old_and_sealed(Fixture *self, const void *data)
 	g_autofree char *text = NULL;
 
 	(void)data;
-	g_assert_true(g_file_set_contents(self->path, "old", -1, NULL));
+	g_assert_true(g_file_set_contents(self->path, OLD, -1, NULL));
 	g_autoptr(LodePerfWriter) writer = lode_perf_writer_open(self->path, &error);
 	g_assert_true(lode_perf_writer_publish(writer, self->nothing, &error));
 	g_assert_true(g_file_get_contents(self->old, &text, NULL, NULL));
-	g_assert_cmpstr(text, ==, "old");
+	g_assert_cmpstr(text, ==, OLD);
 	g_assert_true(lode_perf_writer_add(writer, "12345678", 8, &error));
 	g_assert_cmpuint(data_size(self->path), ==, 0);
 	g_assert_true(lode_perf_writer_seal(writer, &error));
@@ -177,6 +193,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	add("unpublished", test_unpublished);
+	add("refused", test_refused);
 	add("old-and-sealed", test_old_and_sealed);
 	add("no-file", test_no_file);
 	add("full-disk", test_full_disk);

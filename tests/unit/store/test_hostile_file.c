@@ -23,6 +23,7 @@ static void write_sample(const char *path)
 	g_autoptr(LodeProfile) profile = random_profile_new(5, N_FUNCTIONS);
 	g_autoptr(LodeMiningRun) run = random_run_new(5, "a", N_SEQUENCES);
 
+	g_unlink(path);
 	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
 	g_assert_true(lode_profile_store_add_run(path, profile, run, NULL, NULL));
 }

@@ -270,7 +270,7 @@ static void test_stale_files_are_removed(void)
 	remove_folder(folder);
 }
 
-/* The profile that is replaced is kept, but no other file. */
+/* The profile that is replaced is kept; no other file is replaced. */
 static void test_old_is_kept(void)
 {
 	char *folder = make_folder();
@@ -278,11 +278,23 @@ static void test_old_is_kept(void)
 	g_autofree char *old = g_strconcat(path, LODE_OLD_PROFILE_SUFFIX, NULL);
 	g_autofree char *journal = g_strconcat(old, "-journal", NULL);
 	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
 	LodeProfile *profiles[3];
 
-	g_assert_true(g_file_set_contents(path, "not a profile", -1, NULL));
-	for (guint i = 0; i < G_N_ELEMENTS(profiles); i++) {
+	for (guint i = 0; i < G_N_ELEMENTS(profiles); i++)
 		profiles[i] = random_profile_new(1 + i, 3);
+	g_assert_true(g_file_set_contents(path, "not a profile", -1, NULL));
+	g_assert_false(lode_profile_store_write(path, profiles[0], NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_clear_error(&error);
+	g_assert_false(lode_profile_store_write_and_keep_old(path, profiles[0], NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_clear_error(&error);
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	g_assert_cmpstr(text, ==, "not a profile");
+	/* an empty file, as mktemp(1) leaves it, is nobody's work */
+	g_assert_true(g_file_set_contents(path, "", 0, NULL));
+	for (guint i = 0; i < G_N_ELEMENTS(profiles); i++) {
 		lode_profile_store_write_and_keep_old(path, profiles[i], NULL, &error);
 		g_assert_no_error(error);
 		g_assert_cmpuint(count_files(folder), ==, i == 0 ? 1 : 2);
