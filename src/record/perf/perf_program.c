@@ -101,7 +101,7 @@ static void serve_until_executed(const LodePerfProgram *self)
 		self->serve(self->serve_data);
 }
 
-/* Of a file that is there, and is executable. */
+/* Why a file that exists and is executable was not executed. */
 static const char *reason_of(int code)
 {
 	if (code == ENOEXEC)

@@ -353,7 +353,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 		seal(self);
 }
 
-/* What a sample of the timer stands for now; 0: the samples do not tell. */
+/* The processor time that a sample represents now; 0: not known. */
 static double sample_period_ns(const LodePerfRecording *self)
 {
 	for (guint i = 0; i < self->choices->len; i++) {

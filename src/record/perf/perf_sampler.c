@@ -404,7 +404,7 @@ static void end_round(Session *self)
 		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
 }
 
-/* What there is to do once in a round. */
+/* All but the stops of traced threads, which come much more often. */
 static void take_round(Session *self)
 {
 	const struct pollfd *waits = (const struct pollfd *)self->waits->data;

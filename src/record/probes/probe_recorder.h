@@ -50,7 +50,7 @@ void lode_probe_recorder_forget(LodeProbeRecorder *self, pid_t pid);
 /* How often threads were taken off their processors by it so far. */
 uint64_t lode_probe_recorder_stops(const LodeProbeRecorder *self);
 
-/* What they took of the program's time so far. */
+/* The program's processor time that probes have taken so far. */
 uint64_t lode_probe_recorder_spent_ns(const LodeProbeRecorder *self);
 
 /* Holds no session for the time being. */

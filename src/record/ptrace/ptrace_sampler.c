@@ -214,6 +214,31 @@ static void go_on(LodeTracedThread *thread, int signal)
 		(void *)(intptr_t)signal);
 }
 
+static bool is_beside(const LodePtraceSampler *self, const LodeTracedThread *thread)
+{
+	return self->own.at >= 0 && thread->stat.processor == self->own.at;
+}
+
+/* A thread in whose calls' ends interruptions from elsewhere come too late to see what is between.
+ */
+static bool has_many_calls(const LodeTracedThread *thread)
+{
+	double error = TICK_ERROR / sqrt(MAX((double)thread->delay.ran_ns, TICK_NS) / TICK_NS);
+
+	return thread->call_share > thread->stat.kernel_share + MANY_CALLS + error;
+}
+
+/* How the stop of a look from another processor was found; one from its own makes lode forget. */
+static void note_calls(const LodePtraceSampler *self, LodeTracedThread *thread, bool is_in_call)
+{
+	double *share = &thread->call_share;
+
+	if (is_beside(self, thread))
+		*share += (thread->stat.kernel_share - *share) * CALLS_FORGOTTEN;
+	else
+		*share += (is_in_call - *share) * CALLS_SMOOTHING;
+}
+
 #if defined(__x86_64__)
 
 /* A system call that would have gone on had nobody looked. */
@@ -278,11 +303,6 @@ static void repair(const LodeTracedThread *thread)
 		repair_call(thread, &registers);
 }
 
-static bool is_beside(const LodePtraceSampler *self, const LodeTracedThread *thread)
-{
-	return self->own.at >= 0 && thread->stat.processor == self->own.at;
-}
-
 /*
  * Where lode is late, the program's processor may have gone on until the program entered the
  * kernel, which is not where it was when it was time to look.
@@ -309,26 +329,6 @@ static double weigh(LodeTracedThread *thread, const LodeRunDelay *delay)
 	if (delay->is_known)
 		thread->counted_ns = delay->ran_ns;
 	return weight_ns;
-}
-
-/* A thread in whose calls' ends interruptions from elsewhere come too late to see what is between.
- */
-static bool has_many_calls(const LodeTracedThread *thread)
-{
-	double error = TICK_ERROR / sqrt(MAX((double)thread->delay.ran_ns, TICK_NS) / TICK_NS);
-
-	return thread->call_share > thread->stat.kernel_share + MANY_CALLS + error;
-}
-
-/* Of each look. */
-static void note_calls(const LodePtraceSampler *self, LodeTracedThread *thread, bool is_in_call)
-{
-	double *share = &thread->call_share;
-
-	if (is_beside(self, thread))
-		*share += (thread->stat.kernel_share - *share) * CALLS_FORGOTTEN;
-	else
-		*share += (is_in_call - *share) * CALLS_SMOOTHING;
 }
 
 static void note_arrival(LodePtraceSampler *self, uint64_t passed_ns)
@@ -432,18 +432,7 @@ static void take_call(LodeTracedThread *thread)
 	g_clear_pointer(&thread->parted, g_free);
 }
 
-static void note_stop(const LodePtraceSampler *self, LodeTracedThread *thread)
-{
-	note_calls(self, thread, true);
-}
-
 #else
-
-static void note_stop(const LodePtraceSampler *self, LodeTracedThread *thread)
-{
-	(void)self;
-	(void)thread;
-}
 
 static void repair_at_signal(LodeTracedThread *thread, int signal)
 {
@@ -663,7 +652,7 @@ static void take_stop(LodePtraceSampler *self, pid_t tid, int status)
 		repair_at_signal(thread, signal);
 	/* Any stop ends what was asked for before it. */
 	if (thread->is_asked) {
-		note_stop(self, thread);
+		note_calls(self, thread, true);
 		thread->is_spoiled = true;
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	}

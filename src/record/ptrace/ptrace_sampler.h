@@ -84,7 +84,7 @@ const char *lode_ptrace_sampler_text(LodePtraceSampler *self);
 /* Samples a second of a thread that runs; 0: there were none. */
 double lode_ptrace_sampler_rate(const LodePtraceSampler *self);
 
-/* What stops took of the program's time. */
+/* The program's time that samples and all other stops have taken so far. */
 double lode_ptrace_sampler_spent_ns(const LodePtraceSampler *self);
 
 /* Why there is no sample of the program; NULL: there is no such reason. */
