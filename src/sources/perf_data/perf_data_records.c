@@ -542,12 +542,13 @@ static LodePerfParse keep_chain(
 }
 
 /* The kernel reports a task by each event that reports mappings of code or data, too, with a time
- * of its own: a thread that ended would begin again for a microsecond. */
+ * of its own: a thread that ended would begin again for a microsecond. Tasks that were there before
+ * the recording are written by perf itself, without a time, under whichever event. */
 static bool is_told_twice(const LodePerfData *self, const LodePerfRecord *record)
 {
 	bool is_task = record->kind == LODE_PERF_FORK || record->kind == LODE_PERF_EXIT;
 
-	return is_task && self->has_tasks &&
+	return is_task && self->has_tasks && record->time_ns != 0 &&
 	       !g_array_index(self->events, LodePerfEvent, record->event).has_tasks;
 }
 
