@@ -12,8 +12,8 @@
  *    call, along registers and memory, in cycles of a processor with guessed latencies.
  */
 #include "base/arrays/hash.h"
-#include "images/code/register_use.h"
 #include "images/data/stepped_access.h"
+#include "images/instructions/register_use.h"
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/windows/window_steps.h"
 #include "model/profile.h"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Rejects an include that goes against the way of the data: by src/layers.txt a module may include
-# only itself and modules on lines above it, except those of a line "FOLDER without FOLDER ...".
+# only itself and modules on lines above it, except those of a line "FOLDER without FOLDER ...",
+# and also those below it of a line "MODULE with MODULE ...", which has to be of use.
 # Also rejects an include that is not written from src/, a file that belongs to no module, and the
 # include of a header that says "Private to FOLDER/" (as seen from src/) in a file outside that
 # folder, and a folder of more than 25 files, which wants shelves.
@@ -35,6 +36,11 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 			if (names[2] == "without") {
 				for (i = 3; i <= n; i++)
 					without[names[1] "/", names[i] "/"]
+				continue
+			}
+			if (names[2] == "with") {
+				for (i = 3; i <= n; i++)
+					with[names[1], names[i]]
 				continue
 			}
 			depth++
@@ -74,7 +80,9 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 			else if ((getline line < parts[2]) < 0 && \
 				 system("test -e \"$(dirname " FILENAME ")/" parts[2] "\"") == 0)
 				complain("\"" parts[2] "\" is not written from src/")
-		} else if (there != here && layer[there] >= layer[here])
+		} else if ((here, there) in with)
+			used[here, there]
+		else if (there != here && layer[there] >= layer[here])
 			complain("\"" parts[2] "\": " here " may not include " there)
 		for (pair in without) {
 			split(pair, folders, SUBSEP)
@@ -94,6 +102,14 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 			if (folder != "" && index(place[i], folder) != 1) {
 				printf "src/%s:%d: \"%s\" is private to %s\n",
 					place[i], line_of[i], included[i], folder
+				bad = 1
+			}
+		}
+		for (pair in with) {
+			split(pair, folders, SUBSEP)
+			if (!(pair in used) || layer[folders[2]] <= layer[folders[1]]) {
+				printf "src/layers.txt: %s does without leave to include %s\n",
+					folders[1], folders[2]
 				bad = 1
 			}
 		}

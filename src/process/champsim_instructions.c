@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/champsim_instructions.h"
 
-#include "images/code/instruction_decoder.h"
-#include "images/code/register_use.h"
+#include "images/instructions/instruction_decoder.h"
+#include "images/instructions/register_use.h"
 
 #include <sys/mman.h>
 

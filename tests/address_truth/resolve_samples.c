@@ -10,7 +10,7 @@
  * globals; 2 the recording cannot be read.
  */
 #include "image_set.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "recorded_mappings.h"
 #include "thread_bounds.h"
 

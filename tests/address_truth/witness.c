@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "witness.h"
 
-#include "images/code/instruction_decoder.h"
 #include "images/data/stepped_access.h"
+#include "images/instructions/instruction_decoder.h"
 
 #include <inttypes.h>
 #include <string.h>

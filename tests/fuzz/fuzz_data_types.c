@@ -3,7 +3,7 @@
  * Feeds hostile debug information to the search for types and variables: asks about every memory
  * operand of the first functions, and about types by name. The bytes are an ELF file.
  */
-#include "images/dwarf/data_types.h"
+#include "images/types/data_types.h"
 #include "model/data_type.h"
 #include "model/profile.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbols, one a line: names are valid UTF-8 of a limited length, and are found soon. */
-#include "images/dwarf/demangled_name.h"
+#include "images/elf/demangled_name.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * A program and its package of split debug information, hostile both: the length of the program (4
  * bytes, little-endian), the program, the package. They are files of a directory that stays.
  */
-#include "images/dwarf/data_types.h"
 #include "images/elf/binary_image.h"
+#include "images/types/data_types.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>

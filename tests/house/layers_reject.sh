@@ -34,7 +34,7 @@ verdict() {
 	fi
 }
 
-echo "1..12"
+echo "1..15"
 begin_tree
 verdict "a forward include passes" 0
 
@@ -49,6 +49,24 @@ verdict "modules on one line do not include each other" 1 'mid/one may not inclu
 begin_tree
 echo 'high without mid' >>"$tree/layers.txt"
 verdict "a folder above may be barred" 1 'src/high/high.c:1: "mid/one/one.h": high/ does without mid/'
+
+# The two of the middle as shelves of one room, the first before the second.
+begin_shelves() {
+	begin_tree
+	sed -i 's|mid/one mid/two|mid/one\nmid/two|' "$tree/layers.txt"
+	echo '#include "mid/two/two.h"' >>"$tree/mid/one/one.h"
+}
+
+begin_shelves
+verdict "a backward include of shelves is rejected" 1 'src/mid/one/one.h:2: "mid/two/two.h": mid/one may not include mid/two'
+
+begin_shelves
+echo 'mid/one with mid/two' >>"$tree/layers.txt"
+verdict "a backward include that is listed passes" 0
+
+begin_shelves
+printf 'mid/one with mid/two\nmid/two with high\n' >>"$tree/layers.txt"
+verdict "a listed one that is not there is rejected" 1 'src/layers.txt: mid/two does without leave to include high'
 
 begin_tree
 echo '#include "nowhere/nothing.h"' >>"$tree/high/high.c"

@@ -2,7 +2,7 @@
 #include "analyses/compare/code_fingerprint.h"
 
 #include "base/arrays/sort_order.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "model/profile.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/code/code_without_addresses.h"
 
-#include "images/code/full_instruction.h"
+#include "images/instructions/full_instruction.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 
 typedef struct {
 	uint64_t source, target; /* instruction addresses */

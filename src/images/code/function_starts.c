@@ -13,7 +13,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/code/tail_jumps.h"
 
-#include "images/code/full_instruction.h"
+#include "images/instructions/full_instruction.h"
 
 #include <string.h>
 

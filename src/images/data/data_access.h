@@ -39,24 +39,10 @@
 #pragma once
 
 #include "images/code/control_flow.h"
+#include "images/instructions/data_operand.h"
+#include "images/instructions/user_registers.h"
 #include "images/targets/branch_targets.h"
 #include "model/address_rule.h"
-
-/* In the order of their encoding; rflags last. */
-enum {
-	LODE_REGISTER_RSP = 4,
-	LODE_REGISTER_RBP = 5,
-	LODE_N_GENERAL_REGISTERS = 16,
-	LODE_REGISTER_FLAGS = LODE_N_GENERAL_REGISTERS,
-	LODE_N_REGISTERS,
-};
-
-typedef struct {
-	uint64_t values[LODE_N_REGISTERS]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 … r15 rflags */
-	uint32_t known;                    /* 1 << register */
-	uint64_t fs_base, gs_base;
-	bool has_fs_base, has_gs_base;
-} LodeUserRegisters;
 
 typedef struct {
 	uint64_t pc;   /* where it was sampled, as an address in the image */
@@ -73,15 +59,6 @@ typedef struct {
 	bool wants_next; /* the next access, as dprof has it: the three rules in their order,
 	                    whatever waited */
 } LodeDataAccessQuestion;
-
-typedef struct {
-	uint64_t address; /* run-time */
-	uint32_t size;    /* bytes; of a string instruction those of one element */
-	uint8_t access;   /* LODE_ACCESS_… */
-	uint8_t operand;  /* Zydis's number of the memory operand in the instruction */
-} LodeDataOperand;
-
-enum { LODE_MAX_DATA_OPERANDS = 2 };
 
 typedef struct {
 	LodeAddressRule rule;     /* NONE: then there is a reason, and no operand */
@@ -142,8 +119,3 @@ void lode_data_access_apply(const LodeDataAccessContext *context,
  * where it is none. The order is the decoder's. */
 unsigned lode_data_access_operands(
 	const uint8_t *code, size_t size, LodeDataOperand out_operands[LODE_MAX_DATA_OPERANDS]);
-
-/* Registers as perf_event_open(2) gives them (asm/perf_regs.h): the values of the bits of `mask`,
- * ascending. False where `abi` is not that of 64-bit programs; then none are known. */
-bool lode_user_registers_from_perf(
-	LodeUserRegisters *out_registers, uint64_t mask, uint64_t abi, const uint64_t *values);

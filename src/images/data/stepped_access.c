@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/data/stepped_access.h"
 
-#include "images/data/memory_operands.h"
+#include "images/instructions/memory_operands.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "images/data/data_access.h"
 #include "images/dwarf/type_table.h"
+#include "images/instructions/user_registers.h"
 
 /* Numbers as instructions encode them: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
 typedef enum {

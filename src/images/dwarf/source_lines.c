@@ -4,8 +4,8 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "images/dwarf/demangled_name.h"
 #include "images/elf/binary_image.h"
+#include "images/elf/demangled_name.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

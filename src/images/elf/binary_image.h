@@ -91,3 +91,21 @@ void lode_binary_image_locate(LodeBinaryImage *self, const uint64_t *addresses, 
  * of one address together, the innermost first. */
 void lode_binary_image_locate_calls(LodeBinaryImage *self, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations, GArray *out_calls);
+
+/*
+ * The variable of the symbol tables (STT_OBJECT) at an address of the image, also where there is no
+ * debug information; demangled, borrowed from the image. NULL: none.
+ */
+typedef struct {
+	const char *name;
+	uint64_t address, size;
+} LodeDataSymbol;
+
+bool lode_binary_image_find_data_symbol(
+	LodeBinaryImage *image, uint64_t address, LodeDataSymbol *out_symbol);
+
+/* Converts a distance from the thread pointer (the base of fs) to an offset in the image's block of
+ * thread-local variables. False: outside of it, or the image is a library, whose block may be
+ * anywhere. */
+bool lode_binary_image_thread_local_offset(
+	LodeBinaryImage *image, int64_t from_thread_pointer, uint64_t *out_offset);

@@ -3,7 +3,7 @@
 #include "images/elf/symbol_table.h"
 
 #include "base/arrays/sort_order.h"
-#include "images/dwarf/demangled_name.h"
+#include "images/elf/demangled_name.h"
 
 #include <string.h>
 

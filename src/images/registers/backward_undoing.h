@@ -8,6 +8,6 @@
  */
 #pragma once
 
-#include "images/data/memory_operands.h"
+#include "images/instructions/memory_operands.h"
 
 void lode_backward_undo(const LodeFullInstruction *full, LodeRegisterState *state);

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "images/data/memory_operands.h"
+#include "images/instructions/memory_operands.h"
 #include "images/registers/stack_memory.h"
 
 typedef enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/targets/branch_way.h"
 
-#include "images/code/full_instruction.h"
-#include "images/registers/register_state.h"
+#include "images/instructions/full_instruction.h"
+#include "images/instructions/register_state.h"
 
 enum { RCX = 1, RSP = 4, N_REGISTERS = 16 };
 

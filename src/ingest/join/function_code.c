@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/function_code.h"
 
-#include "images/registers/frame_use.h"
+#include "images/code/frame_use.h"
 
 static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
 {

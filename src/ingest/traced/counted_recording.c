@@ -14,7 +14,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "caches/counted_caches.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "ingest/traced/traced_places.h"
 #include "ingest/traced/traced_rows.h"
 #include "record/qemu/trace_mappings.h"

@@ -2,7 +2,7 @@
 #include "ingest/traced/traced_functions.h"
 
 #include "base/error.h"
-#include "images/elf/named_symbol.h"
+#include "images/dwarf/named_symbol.h"
 
 #include <sys/mman.h>
 

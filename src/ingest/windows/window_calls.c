@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/windows/window_calls.h"
 
-#include "images/code/register_use.h"
+#include "images/instructions/register_use.h"
 #include "ingest/windows/window_facts.h"
 
 #include <string.h>

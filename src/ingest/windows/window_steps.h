@@ -16,7 +16,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "process/places.h"
 #include "sources/windows/window_log.h"
 

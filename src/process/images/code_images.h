@@ -14,10 +14,10 @@
 
 #include "base/progress.h"
 #include "images/code/control_flow.h"
-#include "images/code/stack_frames.h"
-#include "images/dwarf/data_types.h"
 #include "images/elf/binary_image.h"
 #include "images/targets/branch_targets.h"
+#include "images/types/data_types.h"
+#include "images/types/stack_frames.h"
 #include "model/profile.h"
 #include "process/address_space.h"
 #include "process/images/image_files.h"

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "base/files/temporary_path.h"
-#include "images/elf/named_symbol.h"
+#include "images/dwarf/named_symbol.h"
 #include "record/placement/placement_orders.h"
 #include "record/programs/child.h"
 #include "record/programs/preloaded_library.h"

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "record/probes/probe_events.h"
 
 #include <sys/types.h>

@@ -2,7 +2,7 @@
 #include "record/probes/probe_steps.h"
 
 #include "base/monotonic_clock.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "record/programs/running_process.h"
 #include "record/ptrace/own_processor.h"
 

@@ -2,7 +2,7 @@
 #include "record/qemu/traced_processes.h"
 
 #include "base/quiet_thread.h"
-#include "images/elf/named_symbol.h"
+#include "images/dwarf/named_symbol.h"
 #include "record/qemu/trace_mappings.h"
 #include "record/qemu/trace_ring.h"
 #include "record/qemu/trace_run.h"

@@ -7,7 +7,7 @@
 #include "record/windows/own_system_calls.h"
 
 #include "base/files/own_library.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include "views/code/code_lines.h"
 
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 
 enum { TEXT_SIZE = 256 };
 

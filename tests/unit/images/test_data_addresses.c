@@ -3,7 +3,7 @@
  * Programs that print where their variables lie, and what each is: what is said of these addresses
  * must be that. One stops itself, and prints registers and stack as a sample has them.
  */
-#include "images/dwarf/data_types.h"
+#include "images/types/data_types.h"
 #include "model/data_type.h"
 #include "model/index.h"
 

@@ -3,7 +3,7 @@
  * Programs whose functions access one thing each, compiled in many ways: what is said of each
  * function's accesses is that thing or nothing. Offsets are compared with the program's own.
  */
-#include "images/dwarf/data_types.h"
+#include "images/types/data_types.h"
 #include "model/data_type.h"
 #include "model/index.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "images/dwarf/demangled_name.h"
+#include "images/elf/demangled_name.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions with a known use, and random ones against the list that they are made of. */
-#include "images/registers/frame_use.h"
+#include "images/code/frame_use.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * Attributes of single instructions against a table written from the rules, and boundaries and
  * mnemonics of a real program against objdump.
  */
-#include "images/code/instruction_decoder.h"
 #include "images/elf/binary_image.h"
+#include "images/instructions/instruction_decoder.h"
 #include "seeds.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions that set a register to another one and a constant, and those that do not. */
-#include "images/registers/register_advance.h"
+#include "images/instructions/register_advance.h"
 
 #include <glib.h>
 #include <string.h>

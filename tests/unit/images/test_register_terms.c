@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions that compute sums and products of registers, and those that do not. */
-#include "images/registers/register_advance.h"
+#include "images/instructions/register_advance.h"
 
 #include <glib.h>
 

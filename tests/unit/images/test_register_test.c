@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions that compare a register or set it to a constant, jumps, and those that do not. */
-#include "images/registers/register_test.h"
+#include "images/instructions/register_test.h"
 
 #include <glib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What instructions read and write, against a table written by hand from the manuals. */
-#include "images/code/instruction_decoder.h"
-#include "images/code/register_use.h"
+#include "images/instructions/instruction_decoder.h"
+#include "images/instructions/register_use.h"
 
 #include "seeds.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampled_program.h"
 
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "sources/code/load_map_segments.h"
 
 #include <string.h>

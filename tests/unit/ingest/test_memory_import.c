@@ -4,7 +4,7 @@
  * or reason each comes to, in which mapping, thread and object it ends.
  */
 #include "base/error.h"
-#include "images/dwarf/data_types.h"
+#include "images/types/data_types.h"
 #include "ingest/import.h"
 #include "model/memory.h"
 #include "profile_sums.h"

@@ -3,7 +3,7 @@
  * Functions that access one member each, at each address of variables and allocated blocks: whether
  * the address or the instruction gives the object, against a naive rule on the members' paths.
  */
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "ingest/memory/object_layers.h"
 #include "model/index.h"
 #include "model/memory.h"

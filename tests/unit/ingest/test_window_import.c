@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording of samples and windows in a real program: what its profile knows of both. */
 #include "../sources/windows/window_log_writer.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "ingest/import.h"
 #include "model/observed/windows.h"
 #include "profile_sums.h"

@@ -3,8 +3,8 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "images/code/instruction_decoder.h"
-#include "images/code/register_use.h"
+#include "images/instructions/instruction_decoder.h"
+#include "images/instructions/register_use.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
 

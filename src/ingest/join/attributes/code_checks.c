@@ -3,7 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/error.h"
-#include "images/code/register_use.h"
+#include "images/instructions/register_use.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 
 #include "images/code/control_flow.h"
 #include "images/elf/binary_image.h"
-#include "images/elf/import_slots.h"
+#include "images/variants/import_slots.h"
 
 typedef struct LodeCodeChecks LodeCodeChecks;
 

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "images/code/register_use.h"
 #include "images/cores/core.h"
+#include "images/instructions/register_use.h"
 
 #include <stdbool.h>
 #include <stdint.h>

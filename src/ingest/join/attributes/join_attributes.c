@@ -5,7 +5,7 @@
  * account of unresolved executions.
  */
 #include "base/arrays/id_cache.h"
-#include "images/registers/frame_use.h"
+#include "images/code/frame_use.h"
 #include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/join.h"

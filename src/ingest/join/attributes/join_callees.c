@@ -5,7 +5,7 @@
  * are taken one by one, on all workers; each task writes only its own function's codes.
  */
 #include "base/worker_pool.h"
-#include "images/code/register_use.h"
+#include "images/instructions/register_use.h"
 #include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/join.h"
 

@@ -8,7 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/attributes/string_rounds.h"
 #include "ingest/join/loops/loop_bounds.h"

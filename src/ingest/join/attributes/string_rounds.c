@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/string_rounds.h"
 
-#include "images/registers/register_test.h"
+#include "images/instructions/register_test.h"
 
 enum { RCX = 1, MAX_STEPS = 16 };
 

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "images/registers/register_advance.h"
+#include "images/instructions/register_advance.h"
 #include "ingest/join/loops/natural_loops.h"
 
 enum { LODE_LOOP_REGISTERS = 16, LODE_LOOP_UNKNOWN = LODE_LOOP_REGISTERS };

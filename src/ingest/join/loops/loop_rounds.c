@@ -2,7 +2,7 @@
 #include "ingest/join/loops/loop_rounds.h"
 
 #include "base/arrays/sort_order.h"
-#include "images/registers/register_test.h"
+#include "images/instructions/register_test.h"
 #include "model/index.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "images/registers/register_advance.h"
+#include "images/instructions/register_advance.h"
 #include "ingest/join/loops/natural_loops.h"
 
 enum { LODE_FORM_REGISTERS = 16, LODE_FORM_UNKNOWN = LODE_FORM_REGISTERS, LODE_FORM_SAME };

@@ -3,7 +3,7 @@
  * thing. */
 #include "analyses/diagnoses/code/code_shapes.h"
 
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
 

@@ -5,7 +5,7 @@
  * simulates them with figures of its own.
  */
 #include "base/error.h"
-#include "images/code/instruction_decoder.h"
+#include "images/instructions/instruction_decoder.h"
 #include "ingest/join/loops/loop_bounds.h"
 #include "ingest/join/loops/loop_dependences.h"
 

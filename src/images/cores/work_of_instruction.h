@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Private to images/: the classes of a decoded instruction. */
-#pragma once
-
-#include "images/code/full_instruction.h"
-#include "images/cores/instruction_class.h"
-
-/* `is_constant`: its result does not depend on its operands (xor eax, eax). */
-LodeInstructionWork lode_work_of_instruction(const LodeFullInstruction *full, bool is_constant);
