@@ -2,6 +2,7 @@
 /* Instruction sequences against brute force on random profiles of given graphs. */
 #include "analyses/mine/instruction_miner.h"
 
+#include "made_profile.h"
 #include "naive_instructions.h"
 #include "run_comparison.h"
 #include "seeds.h"
@@ -16,46 +17,34 @@ static bool chance(GRand *random, double probability)
 	return g_rand_double(random) < probability;
 }
 
-static uint32_t draw_set(LodeProfile *profile, GRand *random)
+static const char *draw_attributes(GRand *random)
 {
-	static const char *const opcodes[] = {"op:mov", "op:add", "op:jne"};
-	uint32_t ids[2], n = 0;
+	static const char *const sets[][2] = {{"op:mov", "op:mov kind:load"},
+		{"op:add", "op:add kind:load"}, {"op:jne", "op:jne kind:load"},
+		{NULL, "kind:load"}};
+	guint opcode = chance(random, 0.95) ? (guint)g_rand_int_range(random, 0, 3) : 3;
 
-	if (chance(random, 0.95))
-		ids[n++] = lode_profile_attribute(
-			profile, opcodes[g_rand_int_range(random, 0, G_N_ELEMENTS(opcodes))]);
-	if (chance(random, 0.5))
-		ids[n++] = lode_profile_attribute(profile, "kind:load");
-	return lode_profile_attribute_set(profile, ids, n);
+	return sets[opcode][chance(random, 0.5)];
 }
 
 static void add_function(LodeProfile *profile, GRand *random)
 {
-	LodeFunction function = {.source = LODE_FUNCTION_GIVEN,
-		.name = lode_profile_intern(profile, "f"),
-		.first_instruction = profile->instructions->len};
+	int n = g_rand_int_range(random, 1, 7);
 
-	function.n_instructions = (uint32_t)g_rand_int_range(random, 1, 7);
-	for (uint32_t i = 0; i < function.n_instructions; i++) {
-		LodeInstruction one = {.function = profile->functions->len,
-			.address = i,
-			.count = g_rand_int_range(random, 0, 5),
-			.next_count = -1,
-			.block = LODE_NONE,
-			.location = LODE_NONE};
-		if (i + 1 < function.n_instructions && chance(random, 0.8))
-			one.next_count = g_rand_int_range(random, 0, 3);
-		one.attribute_set = draw_set(profile, random);
+	made_function(profile, (LodeFunction){.source = LODE_FUNCTION_GIVEN, .name = "f"});
+	for (int i = 0; i < n; i++) {
+		const LodeInstruction row = {
+			.address = (uint64_t)i, .count = g_rand_int_range(random, 0, 5)};
+		bool falls = i + 1 < n && chance(random, 0.8);
+		double next_count = falls ? g_rand_int_range(random, 0, 3) : -1;
+		made_fall(profile, made_instruction(profile, row, draw_attributes(random), 0),
+			next_count);
 		for (uint32_t event = 0; event < 2; event++) {
-			LodeCost cost = {event, g_rand_int_range(random, 1, 9)};
+			double value = g_rand_int_range(random, 1, 9);
 			if (chance(random, 0.6))
-				g_array_append_val(profile->costs, cost);
+				made_cost(profile, event, value);
 		}
-		uint32_t end = profile->costs->len;
-		g_array_append_val(profile->cost_starts, end);
-		g_array_append_val(profile->instructions, one);
 	}
-	g_array_append_val(profile->functions, function);
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -92,15 +81,11 @@ static void add_edges(LodeProfile *profile, GRand *random)
 
 static LodeProfile *draw_profile(GRand *random)
 {
-	LodeProfile *profile = lode_profile_new();
-	LodeImage image = {
-		.path = lode_profile_intern(profile, "graphs"), .kind = LODE_IMAGE_GRAPHS};
+	LodeProfile *profile = made_profile("cycles", LODE_EVENT_RECORDED, "graphs");
 	gint32 n_functions = g_rand_int_range(random, 1, 4);
 
-	lode_profile_add_event(profile, "cycles", NULL, LODE_EVENT_RECORDED, NULL, 0);
+	lode_profile_image(profile, 0)->kind = LODE_IMAGE_GRAPHS;
 	lode_profile_add_event(profile, "misses", NULL, LODE_EVENT_RECORDED, NULL, 0);
-	profile->weight_event = 0;
-	g_array_append_val(profile->images, image);
 	for (gint32 i = 0; i < n_functions; i++)
 		add_function(profile, random);
 	add_edges(profile, random);

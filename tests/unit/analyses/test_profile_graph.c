@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The graph of a small profile: which edges it has at each granularity, within and across calls. */
 #include "analyses/flow_graph/flow_graph.h"
-#include "model/profile.h"
+#include "made_profile.h"
 
 /*
  *   main: 0 mov → 1 call ⟲ 2 jne → 3 ret      blocks {0} {1 2} {3}
@@ -12,54 +12,30 @@ static const double counts[] = {1, 10, 10, 1, 10, 10};
 
 static void add_function(LodeProfile *profile, const char *name, uint32_t first, uint32_t n)
 {
-	LodeFunction function = {.name = lode_profile_intern(profile, name),
-		.address = first,
-		.calls = counts[first],
-		.first_instruction = first,
-		.n_instructions = n};
-
+	made_function(profile,
+		(LodeFunction){.name = (char *)name, .address = first, .calls = counts[first]});
 	for (uint32_t i = first; i < first + n; i++) {
-		LodeInstruction one = {.address = i,
-			.count = counts[i],
-			.next_count = -1,
-			.function = profile->functions->len,
-			.block = blocks[i],
-			.attribute_set = lode_profile_attribute_set(profile, NULL, 0),
-			.location = LODE_NONE};
-		uint32_t end = profile->costs->len;
-		g_array_append_val(profile->instructions, one);
-		g_array_append_val(profile->cost_starts, end);
+		made_instruction(
+			profile, (LodeInstruction){.address = i, .count = counts[i]}, NULL, 0);
+		lode_profile_instruction(profile, i)->block = blocks[i];
 	}
-	g_array_append_val(profile->functions, function);
-}
-
-static void add_edge(
-	LodeProfile *profile, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
-{
-	LodeEdge edge = {source, target, kind, count};
-
-	g_array_append_val(profile->edges, edge);
 }
 
 /* `returned` of the ten calls return by a known way. */
 static LodeProfile *make_profile(double returned)
 {
-	LodeProfile *profile = lode_profile_new();
-	LodeImage image = {.path = lode_profile_intern(profile, "a.out")};
+	LodeProfile *profile = made_profile("executions", LODE_EVENT_COUNT, "a.out");
 
-	profile->weight_event = lode_profile_add_event(
-		profile, "executions", NULL, LODE_EVENT_COUNT, NULL, 0);
-	g_array_append_val(profile->images, image);
 	add_function(profile, "main", 0, 4);
 	add_function(profile, "leaf", 4, 2);
-	lode_profile_instruction(profile, 0)->next_count = 1;
-	lode_profile_instruction(profile, 1)->next_count = 10;
-	lode_profile_instruction(profile, 2)->next_count = 1;
-	lode_profile_instruction(profile, 4)->next_count = 10;
-	add_edge(profile, 1, 4, LODE_EDGE_CALL, 10);
-	add_edge(profile, 2, 1, LODE_EDGE_TAKEN, 9);
+	made_fall(profile, 0, 1);
+	made_fall(profile, 1, 10);
+	made_fall(profile, 2, 1);
+	made_fall(profile, 4, 10);
+	made_edge(profile, 1, 4, LODE_EDGE_CALL, 10);
+	made_edge(profile, 2, 1, LODE_EDGE_TAKEN, 9);
 	if (returned > 0)
-		add_edge(profile, 5, 2, LODE_EDGE_RETURN, returned);
+		made_edge(profile, 5, 2, LODE_EDGE_RETURN, returned);
 	return profile;
 }
 
@@ -140,7 +116,7 @@ static void test_functions(void)
 
 	lode_mining_parameters_init(&parameters);
 	parameters.granularity = LODE_GRANULARITY_FUNCTION;
-	add_edge(profile, 4, 4, LODE_EDGE_CALL, 3); /* a recursion */
+	made_edge(profile, 4, 4, LODE_EDGE_CALL, 3); /* a recursion */
 	assert_edges(profile, &parameters, "0-4:10 4-4:3");
 	parameters.across_calls = true;
 	assert_edges(profile, &parameters, "0-4:10 4-0:10 4-4:3");

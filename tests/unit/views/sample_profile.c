@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_profile.h"
 
-#include "model/profile.h"
+#include "made_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,55 +9,30 @@
 typedef struct {
 	uint64_t address;
 	double count, misses, next_count;
-	const char *attributes[3];
+	const char *attributes;
 	uint32_t size;
 } SampleInstruction;
-
-static void add_instruction(LodeProfile *profile, uint32_t function, const SampleInstruction *row)
-{
-	uint32_t ids[3], n = 0;
-
-	while (n < 3 && row->attributes[n] != NULL) {
-		ids[n] = lode_profile_attribute(profile, row->attributes[n]);
-		n++;
-	}
-	LodeInstruction instruction = {
-		.address = row->address,
-		.count = row->count,
-		.next_count = row->next_count,
-		.function = function,
-		.block = LODE_NONE,
-		.attribute_set = lode_profile_attribute_set(profile, ids, n),
-		.location = lode_profile_location(
-			profile, "/nowhere/sample.c", (uint32_t)(row->address & 0xff) + 1, NULL),
-		.size = row->size,
-	};
-	g_array_append_val(profile->instructions, instruction);
-	if (row->misses != 0) {
-		LodeCost cost = {lode_profile_find_event(profile, "l1d-miss"), row->misses};
-		g_array_append_val(profile->costs, cost);
-	}
-	uint32_t end = profile->costs->len;
-	g_array_append_val(profile->cost_starts, end);
-}
 
 static void add_function(LodeProfile *profile, const char *name, GBytes *code,
 	const SampleInstruction *rows, uint32_t n)
 {
-	LodeFunction function = {
-		.name = lode_profile_intern(profile, name),
-		.address = rows[0].address,
-		.size = g_bytes_get_size(code),
-		.calls = rows[0].count,
-		.code = code,
-		.first_instruction = profile->instructions->len,
-		.n_instructions = n,
-	};
-	uint32_t index = profile->functions->len;
-
-	g_array_append_val(profile->functions, function);
-	for (uint32_t i = 0; i < n; i++)
-		add_instruction(profile, index, &rows[i]);
+	made_function(profile, (LodeFunction){.name = (char *)name,
+				       .address = rows[0].address,
+				       .size = g_bytes_get_size(code),
+				       .calls = rows[0].count,
+				       .code = code});
+	for (uint32_t i = 0; i < n; i++) {
+		const SampleInstruction *row = &rows[i];
+		uint32_t added = made_instruction(profile,
+			(LodeInstruction){
+				.address = row->address, .count = row->count, .size = row->size},
+			row->attributes, 0);
+		made_fall(profile, added, row->next_count);
+		made_line(profile, "/nowhere/sample.c", (uint32_t)(row->address & 0xff) + 1, NULL);
+		if (row->misses != 0)
+			made_cost(
+				profile, lode_profile_find_event(profile, "l1d-miss"), row->misses);
+	}
 }
 
 static void add_events(LodeProfile *profile)
@@ -81,17 +56,16 @@ LodeProfile *sample_profile(void)
 	static const uint8_t hot[] = {0x8b, 0x07, 0x83, 0xc0, 0x01, 0xc3};
 	static const uint8_t cold[] = {0x8b, 0x07, 0x83, 0xc0, 0x01, 0x90, 0xc3};
 	static const SampleInstruction hot_rows[] = {
-		{0x1000, 100, 40, 100, {"op:mov", "kind:load"}, 2},
-		{0x1002, 100, 0, 100, {"op:add"}, 3},
-		{0x1005, 100, 0, -1, {"op:ret", "kind:ret"}, 1},
+		{0x1000, 100, 40, 100, "op:mov kind:load", 2},
+		{0x1002, 100, 0, 100, "op:add", 3},
+		{0x1005, 100, 0, -1, "op:ret kind:ret", 1},
 	};
 	static const SampleInstruction cold_rows[] = {
-		{0x2000, 10, 0, 10, {"op:mov", "kind:load"}, 2},
-		{0x2002, 10, 0, 10, {"op:add"}, 3},
-		{0x2006, 10, 0, -1, {"op:ret", "kind:ret"}, 1},
+		{0x2000, 10, 0, 10, "op:mov kind:load", 2},
+		{0x2002, 10, 0, 10, "op:add", 3},
+		{0x2006, 10, 0, -1, "op:ret kind:ret", 1},
 	};
 	LodeProfile *profile = lode_profile_new();
-	LodeImage image = {.kind = LODE_IMAGE_FILE};
 
 	profile->program = lode_profile_intern(profile, "./sample --fast");
 	profile->creator = lode_profile_intern(profile, "hand");
@@ -100,9 +74,8 @@ LodeProfile *sample_profile(void)
 	profile->inflow_checked = 220;
 	profile->inflow_equal = 110;
 	add_events(profile);
-	image.path = lode_profile_intern(profile, "/bin/sample");
-	image.build_id = lode_profile_intern(profile, "abcd");
-	g_array_append_val(profile->images, image);
+	made_image(profile, "/bin/sample");
+	lode_profile_image(profile, 0)->build_id = lode_profile_intern(profile, "abcd");
 	add_function(profile, "hot", g_bytes_new_static(hot, sizeof(hot)), hot_rows, 3);
 	add_function(profile, "cold", g_bytes_new_static(cold, sizeof(cold)), cold_rows, 3);
 	lode_profile_add_unresolved(profile, "no image file", "0x7f00", 20, 20);

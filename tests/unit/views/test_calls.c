@@ -2,7 +2,7 @@
 /* Callers and callees, the list of functions with what they call, and the functions of the first
  * screen, from a profile with stacks made by hand. */
 #include "base/error.h"
-#include "model/stacks.h"
+#include "made_profile.h"
 #include "sample_profile.h"
 #include "views/calls/call_lines.h"
 #include "views/calls/function_calls.h"
@@ -17,20 +17,15 @@
 static uint32_t add_stack(LodeProfile *profile, const char *name, uint64_t address, bool is_inlined,
 	uint32_t outer, double weight)
 {
-	const LodeFrame frame = {.function = lode_profile_intern(profile, name),
+	const LodeFrame frame = {.function = (char *)name,
 		.image = lode_profile_image(profile, 0)->path,
 		.address = address,
 		.is_inlined = is_inlined};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
-	const LodeStackSample sample = {.event = profile->weight_event,
-		.weight = weight,
-		.stack = profile->stacks->stacks->len};
+	uint32_t stack = made_stack(profile, frame, outer);
 
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
 	if (weight > 0)
-		g_array_append_val(profile->stacks->samples, sample);
-	return sample.stack;
+		made_sample(profile, stack, weight);
+	return stack;
 }
 
 /* main ▶ cold, 30 of its own ▶ hot, 450 in what is inlined there; main ▶ hot, 270. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What other tools are given: a profile without call stacks, and one of sampled stacks. */
-#include "model/stacks.h"
+#include "made_profile.h"
 #include "sample_profile.h"
 #include "views/export/callgrind_export.h"
 #include "views/export/stack_export.h"
@@ -115,15 +115,9 @@ static uint32_t add_stack(
 	LodeProfile *profile, const char *function, uint64_t address, uint32_t outer)
 {
 	const LodeFrame frame = {
-		.function = lode_profile_intern(profile, function),
-		.image = lode_profile_intern(profile, "/bin/sample"),
-		.address = address,
-	};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
+		.function = (char *)function, .image = "/bin/sample", .address = address};
 
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
+	return made_stack(profile, frame, outer);
 }
 
 /* Of the 300 executions in hot(), three quarters of the samples are of calls from main(), and a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of functions and the control flow of one, from a profile made by hand. */
 #include "base/error.h"
+#include "made_profile.h"
 #include "sample_profile.h"
 #include "views/code/function_graph.h"
 #include "views/code/function_list.h"
@@ -119,9 +120,7 @@ static void add_block(LodeProfile *profile, uint64_t address, uint64_t end, doub
 
 static void add_edge(LodeProfile *profile, uint32_t source, uint32_t target, LodeEdgeKind kind)
 {
-	LodeEdge edge = {source, target, kind, 10 * source + target};
-
-	g_array_append_val(profile->edges, edge);
+	made_edge(profile, source, target, kind, 10 * source + target);
 }
 
 /* hot: two blocks, of which the second jumps to itself and back to the first, and calls cold. */
@@ -202,17 +201,14 @@ enum { N_BLOCKS = 60 };
 static LodeProfile *random_function(GRand *random)
 {
 	LodeProfile *profile = lode_profile_new();
-	LodeImage image = {.path = "image"};
-	LodeFunction function = {.name = "f", .n_instructions = N_BLOCKS, .n_blocks = N_BLOCKS};
 
-	g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
+	made_image(profile, "image");
+	made_function(profile, (LodeFunction){.name = "f"});
 	for (uint32_t i = 0; i < N_BLOCKS; i++) {
 		double count = g_rand_int_range(random, -3, 10);
-		LodeInstruction one = {
-			.address = i, .block = i, .location = LODE_NONE, .next_count = -1};
-		add_block(profile, i, i + 1, MAX(count, 0));
-		g_array_append_val(profile->instructions, one);
+		made_block(
+			profile, (LodeBlock){.address = i, .end = i + 1, .count = MAX(count, 0)});
+		made_instruction(profile, (LodeInstruction){.address = i}, NULL, 0);
 		for (uint32_t to = 0; to < N_BLOCKS; to++)
 			if (g_rand_int_range(random, 0, 40) == 0)
 				add_edge(profile, i, to, LODE_EDGE_JUMP);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The sentence on the kernel's share, of profiles made up. */
+#include "made_profile.h"
 #include "views/profile/kernel_share.h"
 
 static void check(const LodeProfile *profile, const char *expected)
@@ -11,19 +12,8 @@ static void check(const LodeProfile *profile, const char *expected)
 
 static void add_function(LodeProfile *profile, uint32_t image, const char *name, double weight)
 {
-	const LodeFunction function = {
-		.image = image,
-		.name = lode_profile_intern(profile, name),
-		.first_instruction = profile->instructions->len,
-		.n_instructions = 1,
-	};
-	const LodeInstruction instruction = {.function = profile->functions->len};
-	const LodeCost cost = {profile->weight_event, weight};
-
-	g_array_append_val(profile->functions, function);
-	g_array_append_val(profile->instructions, instruction);
-	g_array_append_val(profile->costs, cost);
-	g_array_append_val(profile->cost_starts, profile->costs->len);
+	made_function(profile, (LodeFunction){.image = image, .name = (char *)name});
+	made_instruction(profile, (LodeInstruction){0}, NULL, weight);
 	lode_profile_event(profile, profile->weight_event)->total += weight;
 }
 

@@ -12,8 +12,8 @@
  *   0x100d  ret
  */
 #include "golden_text.h"
+#include "made_profile.h"
 #include "model/observed/windows.h"
-#include "model/profile.h"
 #include "sample_profile.h"
 #include "views/code/annotate.h"
 #include "views/code/function_graph.h"
@@ -43,60 +43,21 @@ static const struct {
 static const uint8_t code[] = {
 	0x39, 0x37, 0x74, 0x07, 0x48, 0x83, 0xc7, 0x04, 0x75, 0xf6, 0xc3, 0xff, 0x10, 0xc3};
 
-static void add_instruction(LodeProfile *profile, guint index, double weight)
-{
-	uint32_t kind = lode_profile_attribute(profile, rows[index].kind);
-	const LodeInstruction instruction = {
-		.address = rows[index].address,
-		.count = rows[index].count,
-		.next_count = rows[index].next_count,
-		.block = rows[index].block,
-		.attribute_set = lode_profile_attribute_set(profile, &kind, 1),
-		.location = LODE_NONE,
-		.size = rows[index].size,
-	};
-	const LodeCost cost = {0, weight};
-
-	g_array_append_val(profile->instructions, instruction);
-	g_array_append_val(profile->costs, cost);
-	g_array_append_val(profile->cost_starts, profile->costs->len);
-}
+/* Where the blocks of the function begin and end. */
+static const LodeBlock blocks[] = {
+	{0, 0x1000, 0x1004, 100, 1, true},
+	{0, 0x1004, 0x100a, 50, 1, false},
+	{0, 0x100a, 0x100b, 5, 0, false},
+	{0, 0x100b, 0x100e, 50, 0, false},
+};
 
 static void add_callee(LodeProfile *profile, uint64_t address)
 {
 	g_autofree char *name = g_strdup_printf("callee%x", (unsigned)address);
-	const LodeFunction function = {.name = lode_profile_intern(profile, name),
-		.address = address,
-		.size = 1,
-		.first_instruction = profile->instructions->len,
-		.n_instructions = 1,
-		.first_block = profile->blocks->len};
-	const LodeInstruction instruction = {.address = address,
-		.count = 25,
-		.next_count = -1,
-		.function = profile->functions->len,
-		.block = LODE_NONE,
-		.attribute_set = lode_profile_attribute_set(profile, NULL, 0),
-		.location = LODE_NONE,
-		.size = 1};
-	const LodeCost cost = {0, 1e6};
 
-	g_array_append_val(profile->functions, function);
-	g_array_append_val(profile->instructions, instruction);
-	g_array_append_val(profile->costs, cost);
-	g_array_append_val(profile->cost_starts, profile->costs->len);
-}
-
-static void add_blocks(LodeProfile *profile)
-{
-	static const LodeBlock blocks[] = {
-		{0, 0x1000, 0x1004, 100, 1, true},
-		{0, 0x1004, 0x100a, 50, 1, false},
-		{0, 0x100a, 0x100b, 5, 0, false},
-		{0, 0x100b, 0x100e, 50, 0, false},
-	};
-
-	g_array_append_vals(profile->blocks, blocks, G_N_ELEMENTS(blocks));
+	made_function(profile, (LodeFunction){.name = name, .address = address, .size = 1});
+	made_instruction(
+		profile, (LodeInstruction){.address = address, .count = 25, .size = 1}, NULL, 1e6);
 }
 
 static void add_windows(LodeProfile *profile)
@@ -165,20 +126,11 @@ static void add_windows(LodeProfile *profile)
 
 static LodeProfile *make_profile(void)
 {
-	LodeProfile *profile = lode_profile_new();
-	const LodeImage image = {lode_profile_intern(profile, "/bin/search"),
-		lode_profile_intern(profile, "abcd"), LODE_IMAGE_FILE};
-	const LodeFunction function = {.name = lode_profile_intern(profile, "search"),
-		.address = 0x1000,
-		.size = sizeof(code),
-		.calls = 5,
-		.code = g_bytes_new_static(code, sizeof(code)),
-		.n_instructions = G_N_ELEMENTS(rows),
-		.n_blocks = 4};
+	LodeProfile *profile = made_profile("cpu-clock:u", LODE_EVENT_SAMPLED, "/bin/search");
 	const LodeEdge edges[] = {{1, 5, LODE_EDGE_TAKEN, 50}, {3, 0, LODE_EDGE_TAKEN, 45},
 		{5, 7, LODE_EDGE_CALL, 25}, {5, 8, LODE_EDGE_CALL, 25}};
-	const uint32_t start = 0;
 
+	lode_profile_image(profile, 0)->build_id = lode_profile_intern(profile, "abcd");
 	profile->program = lode_profile_intern(profile, "./search --fast");
 	profile->creator = lode_profile_intern(profile, "perf.data of lode");
 	profile->frequency = LODE_FREQUENCY_INFERRED;
@@ -186,17 +138,24 @@ static LodeProfile *make_profile(void)
 	profile->total_count = 455;
 	profile->user_seconds = 6;
 	profile->system_seconds = 1;
-	lode_profile_add_event(profile, "cpu-clock:u", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	profile->weight_event = 0;
 	lode_profile_event(profile, 0)->total = 9e6;
-	g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
-	g_array_append_val(profile->cost_starts, start);
-	for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
-		add_instruction(profile, i, 1e6);
+	made_function(profile, (LodeFunction){.name = "search",
+				       .address = 0x1000,
+				       .size = sizeof(code),
+				       .calls = 5,
+				       .code = g_bytes_new_static(code, sizeof(code))});
+	for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+		if (i == 0 || rows[i].block != rows[i - 1].block)
+			made_block(profile, blocks[rows[i].block]);
+		made_instruction(profile,
+			(LodeInstruction){.address = rows[i].address,
+				.count = rows[i].count,
+				.size = rows[i].size},
+			rows[i].kind, 1e6);
+		made_fall(profile, i, rows[i].next_count);
+	}
 	add_callee(profile, 0x2000);
 	add_callee(profile, 0x3000);
-	add_blocks(profile);
 	g_array_append_vals(profile->edges, edges, G_N_ELEMENTS(edges));
 	add_windows(profile);
 	return profile;

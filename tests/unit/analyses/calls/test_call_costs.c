@@ -5,6 +5,7 @@
  */
 #include "analyses/calls/call_costs.h"
 
+#include "made_profile.h"
 #include "seeds.h"
 
 #include <math.h>
@@ -14,34 +15,19 @@ enum { MOST = 12 };
 /* Functions of one instruction each, whose executions are their costs. */
 static LodeProfile *profile_of(const double *costs, guint n)
 {
-	LodeProfile *profile = lode_profile_new();
-	const LodeImage image = {.path = lode_profile_intern(profile, "program")};
+	LodeProfile *profile = made_profile("executions", LODE_EVENT_COUNT, "program");
 
-	lode_profile_add_event(profile, "executions", NULL, LODE_EVENT_COUNT, NULL, 0);
-	g_array_append_val(profile->images, image);
 	for (guint i = 0; i < n; i++) {
 		g_autofree char *name = g_strdup_printf("f%u", i);
-		const LodeFunction function = {.name = lode_profile_intern(profile, name),
-			.address = 16 * (i + 1),
-			.first_instruction = i,
-			.n_instructions = 1};
-		const LodeInstruction instruction = {.address = 16 * (i + 1),
-			.count = costs[i],
-			.next_count = -1,
-			.function = i,
-			.block = LODE_NONE,
-			.location = LODE_NONE};
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
+		made_small_function(profile, name, 0);
+		lode_profile_instruction(profile, i)->count = costs[i];
 	}
 	return profile;
 }
 
 static void add_call(LodeProfile *profile, uint32_t caller, uint32_t callee, double count)
 {
-	const LodeEdge edge = {caller, callee, LODE_EDGE_CALL, count};
-
-	g_array_append_val(profile->edges, edge);
+	made_edge(profile, caller, callee, LODE_EDGE_CALL, count);
 }
 
 static const LodeEdge *edge_at(const LodeProfile *profile, guint i)
@@ -55,11 +41,10 @@ static void test_example(void)
 {
 	const double costs[] = {1, 2, 3, 90};
 	g_autoptr(LodeProfile) profile = profile_of(costs, 4);
-	const LodeEdge jump = {0, 3, LODE_EDGE_JUMP, 7};
 
 	add_call(profile, 0, 1, 30);
 	add_call(profile, 0, 2, 20);
-	g_array_append_val(profile->edges, jump);
+	made_edge(profile, 0, 3, LODE_EDGE_JUMP, 7);
 	add_call(profile, 1, 3, 40);
 	add_call(profile, 2, 3, 20);
 	g_autofree double *found = lode_call_costs_new(profile, 0);

@@ -4,7 +4,7 @@
  * a naive way that walks each sample's stack; and stacks of a profile that means harm.
  */
 #include "analyses/calls/function_families.h"
-#include "model/stacks.h"
+#include "made_profile.h"
 #include "seeds.h"
 
 #include <math.h>
@@ -17,66 +17,34 @@ static const char *const known_names[N_KNOWN] = {"main", "often", "seldom", "wor
 /* Functions of one instruction, in an image "program", whose event is "clock". */
 static LodeProfile *profile_of(const char *const *names, guint n)
 {
-	LodeProfile *profile = lode_profile_new();
-	const LodeImage image = {.path = lode_profile_intern(profile, "program")};
-	uint32_t start = 0;
+	LodeProfile *profile = made_profile("clock", LODE_EVENT_SAMPLED, "program");
 
-	profile->weight_event = lode_profile_add_event(
-		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->stacks = lode_stacks_new();
-	g_array_append_val(profile->images, image);
-	for (guint i = 0; i < n; i++) {
-		const LodeFunction function = {.name = lode_profile_intern(profile, names[i]),
-			.address = 16 * (i + 1),
-			.size = 16,
-			.first_instruction = i,
-			.n_instructions = 1};
-		const LodeInstruction instruction = {.address = 16 * (i + 1),
-			.next_count = -1,
-			.function = i,
-			.block = LODE_NONE,
-			.location = LODE_NONE};
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->cost_starts, start);
-	}
+	for (guint i = 0; i < n; i++)
+		made_small_function(profile, names[i], 0);
 	return profile;
 }
 
 /* A stack of one of the functions. */
 static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t outer)
 {
-	const LodeFunction *row = lode_profile_function(profile, function);
-	const LodeFrame frame = {.function = row->name,
-		.image = lode_profile_image(profile, row->image)->path,
-		.address = row->address + 5};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
-
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
+	return made_stack(profile, made_frame(profile, function), outer);
 }
 
 /* A stack of code that no function of the profile is. */
 static uint32_t add_named_stack(
 	LodeProfile *profile, const char *name, const char *image, bool is_inlined, uint32_t outer)
 {
-	const LodeFrame frame = {.function = lode_profile_intern(profile, name),
-		.image = lode_profile_intern(profile, image),
-		.is_inlined = is_inlined};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
+	const LodeFrame frame = {
+		.function = (char *)name, .image = (char *)image, .is_inlined = is_inlined};
 
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
+	return made_stack(profile, frame, outer);
 }
 
 static void add_samples(LodeProfile *profile, uint32_t stack, guint n)
 {
-	const LodeStackSample sample = {.weight = 10, .stack = stack};
-
 	for (guint i = 0; i < n; i++)
-		g_array_append_val(profile->stacks->samples, sample);
+		made_sample(profile, stack, 10);
 }
 
 static uint32_t find(const LodeFunctionCosts *costs, const char *name)
@@ -370,9 +338,7 @@ static void test_long_name(void)
 static void add_edge(
 	LodeProfile *profile, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
 {
-	const LodeEdge edge = {source, target, kind, count};
-
-	g_array_append_val(profile->edges, edge);
+	made_edge(profile, source, target, kind, count);
 	lode_profile_instruction(profile, target)->count += count;
 }
 

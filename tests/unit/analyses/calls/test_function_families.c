@@ -2,7 +2,7 @@
 /* Families: the patterns that are compiled in, the form of their file, and costs by hand. */
 #include "analyses/calls/function_families.h"
 #include "base/error.h"
-#include "model/stacks.h"
+#include "made_profile.h"
 
 #include <math.h>
 
@@ -285,37 +285,19 @@ static LodeProfile *profile_new(void)
 	profile->weight_event = lode_profile_add_event(
 		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	for (uint32_t i = 0; i < N; i++) {
-		const LodeImage image = {.path = lode_profile_intern(profile, functions[i].image)};
-		const LodeFunction function = {.image = i,
-			.name = lode_profile_intern(profile, functions[i].name),
-			.first_instruction = i,
-			.n_instructions = 1};
-		const LodeInstruction instruction = {
-			.function = i, .block = LODE_NONE, .location = LODE_NONE};
-		const LodeCost cost = {0, functions[i].self};
-		g_array_append_val(profile->images, image);
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->costs, cost);
-		uint32_t start = profile->costs->len;
-		g_array_append_val(profile->cost_starts, start);
+		made_image(profile, functions[i].image);
+		made_small_function(profile, functions[i].name, functions[i].self);
 	}
 	return profile;
 }
 
 static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t outer, double weight)
 {
-	const LodeFunction *row = lode_profile_function(profile, function);
-	const LodeFrame frame = {
-		.function = row->name, .image = lode_profile_image(profile, row->image)->path};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
-	const LodeStackSample sample = {.weight = weight, .stack = profile->stacks->stacks->len};
+	uint32_t stack = made_stack(profile, made_frame(profile, function), outer);
 
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
 	if (weight > 0)
-		g_array_append_val(profile->stacks->samples, sample);
-	return sample.stack;
+		made_sample(profile, stack, weight);
+	return stack;
 }
 
 static void check_costs(const LodeProfile *profile, const char *expected)

@@ -5,7 +5,7 @@
  */
 #include "analyses/calls/services.h"
 #include "called_profile.h"
-#include "model/stacks.h"
+#include "made_profile.h"
 #include "seeds.h"
 
 #include <math.h>
@@ -169,10 +169,7 @@ static void test_static(void)
 	const LodeFrame helper = {.function = lode_profile_intern(profile, "uw_frame_state_for"),
 		.image = lode_profile_image(profile, MAIN)->path};
 	uint32_t thrown = add_stack(profile, NEW, 0, in_main);
-	const LodeStack between = {profile->stacks->frames->len, thrown};
-	g_array_append_val(profile->stacks->frames, helper);
-	g_array_append_val(profile->stacks->stacks, between);
-	add_samples(profile, add_stack(profile, STRLEN, 0, profile->stacks->stacks->len - 1), 4);
+	add_samples(profile, add_stack(profile, STRLEN, 0, made_stack(profile, helper, thrown)), 4);
 	profile->stacks->has_chains = false;
 	profile->stacks->has_tops = true;
 	scene_init(&self, profile);
@@ -189,7 +186,6 @@ static void test_static(void)
 static void test_nameless(void)
 {
 	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
-	const LodeEdge call = {MAIN, STUB, LODE_EDGE_CALL, 9};
 	Scene self;
 
 	profile->stacks = lode_stacks_new();
@@ -198,7 +194,7 @@ static void test_nameless(void)
 	lode_profile_function(profile, QSORT)->source = LODE_FUNCTION_UNWIND;
 	lode_profile_function(profile, QSORT)->name = lode_profile_intern(profile, "fn_99");
 	lode_profile_instruction(profile, MAIN)->size = 5;
-	g_array_append_val(profile->edges, call);
+	made_edge(profile, MAIN, STUB, LODE_EDGE_CALL, 9);
 	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
 	LODE_AT(profile->stacks->frames, LodeFrame, 0).address = 20;
 	uint32_t beyond = add_stack(profile, MAIN, 41, LODE_NONE);
@@ -216,13 +212,12 @@ static void test_nameless(void)
 static void test_called(void)
 {
 	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
-	const LodeEdge call = {MAIN, STUB, LODE_EDGE_CALL, 9};
 	Scene self;
 
 	profile->stacks = lode_stacks_new();
 	lode_profile_function(profile, STUB)->name = lode_profile_intern(profile, "strcoll@plt");
 	lode_profile_instruction(profile, MAIN)->size = 5;
-	g_array_append_val(profile->edges, call);
+	made_edge(profile, MAIN, STUB, LODE_EDGE_CALL, 9);
 	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
 	LODE_AT(profile->stacks->frames, LodeFrame, 0).address = 20;
 	uint32_t beyond = add_stack(profile, MAIN, 41, LODE_NONE);
@@ -239,16 +234,13 @@ static void test_called(void)
 
 static uint32_t add_inlined(LodeProfile *profile, const char *name, uint32_t outer)
 {
-	const LodeFrame frame = {.function = lode_profile_intern(profile, name),
+	const LodeFrame frame = {.function = (char *)name,
 		.image = lode_profile_image(profile, MAIN)->path,
-		.file = lode_profile_intern(profile, "/usr/include/c++/12/bits/hashtable.h"),
+		.file = (char *)"/usr/include/c++/12/bits/hashtable.h",
 		.line = 7,
 		.is_inlined = true};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
 
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
+	return made_stack(profile, frame, outer);
 }
 
 static const LodeService *service_named(const Scene *self, const char *name)
@@ -457,9 +449,7 @@ static void test_random(void)
 
 static void add_call(LodeProfile *profile, uint32_t caller, uint32_t callee, double count)
 {
-	const LodeEdge edge = {caller, callee, LODE_EDGE_CALL, count};
-
-	g_array_append_val(profile->edges, edge);
+	made_edge(profile, caller, callee, LODE_EDGE_CALL, count);
 	lode_profile_instruction(profile, callee)->count += count;
 }
 
@@ -486,8 +476,7 @@ static LodeProfile *profile_of_calls(bool has_bound_stub)
 	add_call(profile, WORK, STUB, 3);
 	add_call(profile, NEW, MALLOC, 6);
 	if (has_bound_stub) {
-		const LodeEdge jump = {STUB, STRLEN, LODE_EDGE_JUMP, 10};
-		g_array_append_val(profile->edges, jump);
+		made_edge(profile, STUB, STRLEN, LODE_EDGE_JUMP, 10);
 		lode_profile_instruction(profile, STRLEN)->count = 10;
 	}
 	return profile;

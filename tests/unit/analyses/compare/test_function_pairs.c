@@ -3,6 +3,7 @@
  * against one made by trying. */
 #include "analyses/compare/function_pairs.h"
 #include "analyses/compare/inlined_functions.h"
+#include "made_profile.h"
 #include "seeds.h"
 
 #include <string.h>
@@ -45,43 +46,27 @@ static Code edit(Code code)
 
 static LodeProfile *new_profile(const char *path)
 {
-	LodeProfile *profile = lode_profile_new();
-	LodeImage image = {.path = lode_profile_intern(profile, path)};
-	uint32_t zero = 0;
-
-	g_array_append_val(profile->images, image);
-	profile->weight_event = lode_profile_add_event(
-		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	if (profile->cost_starts->len == 0)
-		g_array_append_val(profile->cost_starts, zero);
-	return profile;
+	return made_profile("cpu-clock", LODE_EVENT_SAMPLED, path);
 }
 
 static void add_function(
 	LodeProfile *profile, const char *name, const Code *code, LodeFunctionSource source)
 {
 	g_autoptr(GByteArray) bytes = g_byte_array_new();
-	LodeFunction function = {.source = source,
-		.name = lode_profile_intern(profile, name),
-		.address = 0x1000 * (profile->functions->len + 1),
-		.first_instruction = profile->instructions->len,
-		.n_instructions = code->n};
+	uint64_t address = 0x1000 * (profile->functions->len + 1);
+	uint32_t index = made_function(profile,
+		(LodeFunction){.source = source, .name = (char *)name, .address = address});
 
 	for (unsigned i = 0; i < code->n; i++) {
-		LodeInstruction one = {.address = function.address + bytes->len,
-			.function = profile->functions->len,
-			.block = LODE_NONE,
-			.location = LODE_NONE,
-			.next_count = -1,
-			.size = words[code->numbers[i]].n};
+		made_instruction(profile,
+			(LodeInstruction){
+				.address = address + bytes->len, .size = words[code->numbers[i]].n},
+			NULL, 0);
 		g_byte_array_append(
 			bytes, words[code->numbers[i]].bytes, words[code->numbers[i]].n);
-		g_array_append_val(profile->instructions, one);
-		g_array_append_val(profile->cost_starts, profile->costs->len);
 	}
-	function.size = bytes->len;
-	function.code = g_bytes_new(bytes->data, bytes->len);
-	g_array_append_val(profile->functions, function);
+	lode_profile_function(profile, index)->size = bytes->len;
+	lode_profile_function(profile, index)->code = g_bytes_new(bytes->data, bytes->len);
 }
 
 static LodeFunctionPairs *match(const LodeProfile *first, const LodeProfile *second)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyses/diagnoses/diagnosis_context.h"
+#include "made_profile.h"
 
 /* With the event "cpu-clock", which weighs; frequencies are inferred. */
 LodeProfile *code_profile_new(void);
@@ -17,11 +18,6 @@ uint32_t code_profile_block(LodeProfile *self, uint8_t depth, bool is_head);
 /* Adds an instruction with attributes, separated by blanks, to the last block; without one, to the
  * last function. Gives its number. */
 uint32_t code_profile_add(LodeProfile *self, const char *attributes, double weight);
-
-/* The next instruction follows, so often. */
-void code_profile_fall(LodeProfile *self, uint32_t source, double count);
-void code_profile_edge(
-	LodeProfile *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count);
 
 /* Sorts the edges, and takes the totals of the event, whose unit is a sample. */
 void code_profile_finish(LodeProfile *self);

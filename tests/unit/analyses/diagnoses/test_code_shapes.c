@@ -56,7 +56,7 @@ static LodeProfile *code_new(const char *text, bool is_loop)
 	lode_profile_block(profile, 0)->end = 0x1000 + code->len;
 	lode_profile_function(profile, 0)->code = g_bytes_new(code->data, code->len);
 	if (is_loop) {
-		code_profile_edge(profile, profile->instructions->len - 1, 0, LODE_EDGE_TAKEN, 90);
+		made_edge(profile, profile->instructions->len - 1, 0, LODE_EDGE_TAKEN, 90);
 		lode_loops_add(profile, 0)->is_innermost = true;
 	}
 	code_profile_finish(profile);

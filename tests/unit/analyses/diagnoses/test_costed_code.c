@@ -97,14 +97,14 @@ static void add_graph(LodeProfile *profile, const Graph *graph, GRand *rand)
 			lode_loops_add(profile, at);
 		for (uint32_t k = 0; k < graph->n; k++)
 			if (graph->has_edge[i][k] && k == i + 1 && g_rand_boolean(rand))
-				code_profile_fall(profile, at, g_rand_int_range(rand, 0, 5));
+				made_fall(profile, at, g_rand_int_range(rand, 0, 5));
 			else if (graph->has_edge[i][k])
-				code_profile_edge(profile, at, first + k,
+				made_edge(profile, at, first + k,
 					g_rand_boolean(rand) ? LODE_EDGE_TAKEN : LODE_EDGE_JUMP,
 					g_rand_int_range(rand, 0, 5));
 	}
 	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--)
-		code_profile_edge(profile,
+		made_edge(profile,
 			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->instructions->len),
 			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->instructions->len),
 			g_rand_boolean(rand) ? LODE_EDGE_CALL : LODE_EDGE_RETURN, 1);
@@ -217,7 +217,7 @@ static LodeLoop *add_loop(LodeProfile *profile)
 	code_profile_function(profile, "f");
 	code_profile_block(profile, 1, true);
 	uint32_t head = code_profile_add(profile, "op:nop", 1);
-	code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
+	made_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
 	code_profile_finish(profile);
 	profile->cycles_per_ns = 4;
 	profile->rates.read[LODE_RATE_MEMORY] = 10;
@@ -382,9 +382,9 @@ static void test_chases(void)
 		code_profile_function(profile, "f");
 		code_profile_block(profile, 1, true);
 		uint32_t head = code_profile_add(profile, "op:mov kind:load carried:load", 1);
-		code_profile_fall(profile, head, 100);
+		made_fall(profile, head, 100);
 		code_profile_add(profile, cases[i].step, 1);
-		code_profile_edge(profile, head + 1, head, LODE_EDGE_TAKEN, 100);
+		made_edge(profile, head + 1, head, LODE_EDGE_TAKEN, 100);
 		code_profile_finish(profile);
 		LodeLoop *loop = lode_loops_add(profile, head);
 		loop->recurrence = lode_profile_intern(profile, "load");
@@ -416,9 +416,9 @@ static LodeProfile *fork_new(const double *weights, bool compares_memory)
 		code_profile_add(profile,
 			i == 1 && compares_memory ? "op:cmp kind:load" : attributes[i], weights[i]);
 		if (i < 6)
-			code_profile_fall(profile, i, i == 4 ? -1 : 50);
+			made_fall(profile, i, i == 4 ? -1 : 50);
 	}
-	code_profile_edge(profile, 2, 5, LODE_EDGE_TAKEN, 50);
+	made_edge(profile, 2, 5, LODE_EDGE_TAKEN, 50);
 	code_profile_finish(profile);
 	return profile;
 }
@@ -456,7 +456,7 @@ static void test_forks(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		LodeProfile *profile = fork_new(cases[i].weights, cases[i].compares_memory);
 		if (i == 7) /* the first way does not go on to the next instruction */
-			code_profile_fall(profile, 3, -1);
+			made_fall(profile, 3, -1);
 		if (cases[i].seen >= 0)
 			add_seen(profile, &(LodeObservedInstruction){.instruction = 2,
 						  .outcomes = 1000,
@@ -534,8 +534,8 @@ static void test_targets(void)
 		code_profile_add(profile, "op:nop", 10);
 		code_profile_function(profile, "callee");
 		code_profile_add(profile, "at:entry", 10);
-		code_profile_edge(profile, 0, 3, LODE_EDGE_CALL, cases[i].indirect);
-		code_profile_edge(profile, 1, 3, LODE_EDGE_CALL, cases[i].direct);
+		made_edge(profile, 0, 3, LODE_EDGE_CALL, cases[i].indirect);
+		made_edge(profile, 1, 3, LODE_EDGE_CALL, cases[i].direct);
 		code_profile_finish(profile);
 		check_facts(profile, cases[i].facts);
 	}
@@ -570,7 +570,7 @@ static void test_entries(void)
 		code_profile_add(profile, cases[i].second, cases[i].weight);
 		code_profile_function(profile, "called");
 		code_profile_add(profile, "at:entry", 50);
-		code_profile_edge(profile, 2, 4, LODE_EDGE_CALL, 10);
+		made_edge(profile, 2, 4, LODE_EDGE_CALL, 10);
 		code_profile_finish(profile);
 		check_facts(profile, cases[i].facts);
 	}
@@ -644,11 +644,11 @@ static void test_small_calls(void)
 		code_profile_add(profile, cases[i].last, 10);
 		code_profile_function(profile, "main");
 		code_profile_add(profile, "op:nop", 10);
-		code_profile_fall(profile, 0, 9);
-		code_profile_edge(profile, 1, 0, LODE_EDGE_TAKEN, 8);
-		code_profile_edge(profile, 0, 2, LODE_EDGE_CALL, 9);
+		made_fall(profile, 0, 9);
+		made_edge(profile, 1, 0, LODE_EDGE_TAKEN, 8);
+		made_edge(profile, 0, 2, LODE_EDGE_CALL, 9);
 		if (cases[i].has_jump)
-			code_profile_edge(profile, 2, 3, LODE_EDGE_JUMP, 9);
+			made_edge(profile, 2, 3, LODE_EDGE_JUMP, 9);
 		code_profile_finish(profile);
 		if (cases[i].has_loop)
 			g_array_append_val(profile->loops, loop);

@@ -135,9 +135,9 @@ static void check_small_calls(const char *work, guint n)
 		code_profile_block(profile, 1, true);
 		code_profile_add(profile, "kind:call", 5);
 		code_profile_add(profile, "kind:branch", 95);
-		code_profile_fall(profile, 2 * i, 9);
-		code_profile_edge(profile, 2 * i, 4, LODE_EDGE_CALL, 9);
-		code_profile_edge(profile, 2 * i + 1, 2 * i, LODE_EDGE_TAKEN, 8);
+		made_fall(profile, 2 * i, 9);
+		made_edge(profile, 2 * i, 4, LODE_EDGE_CALL, 9);
+		made_edge(profile, 2 * i + 1, 2 * i, LODE_EDGE_TAKEN, 8);
 		g_array_append_val(profile->loops, loop);
 	}
 	code_profile_function(profile, "getter");
@@ -469,11 +469,11 @@ static double time_of_loop(uint32_t n)
 			code_profile_block(profile, 1, i == 0);
 		code_profile_add(profile, i % 10 == 0 ? "kind:div" : "op:nop", i % 10 == 0 ? 9 : 1);
 		if (i > 0)
-			code_profile_fall(profile, i - 1, 10);
+			made_fall(profile, i - 1, 10);
 		if (i > 0 && i % 2 == 1 && i + 1 < n)
-			code_profile_edge(profile, i, 0, LODE_EDGE_TAKEN, 1);
+			made_edge(profile, i, 0, LODE_EDGE_TAKEN, 1);
 	}
-	code_profile_edge(profile, n - 1, first, LODE_EDGE_TAKEN, 9);
+	made_edge(profile, n - 1, first, LODE_EDGE_TAKEN, 9);
 	code_profile_function(profile, "never");
 	for (uint32_t i = 0; i < n; i++)
 		code_profile_add(profile, "kind:div", 0);

@@ -229,7 +229,7 @@ static void test_random(void)
 				uint32_t at = code_profile_add(profile, kind,
 					g_rand_int_range(rand, 0, is_slow ? times * 10 : 10));
 				if (i > 1)
-					code_profile_fall(profile, at, 10);
+					made_fall(profile, at, 10);
 			}
 		}
 		code_profile_finish(profile);
@@ -369,8 +369,8 @@ static LodeProfile *loop_new(const LodeObservedInstruction *seen)
 	code_profile_add(profile, "op:nop", 40);
 	code_profile_add(profile, "op:nop", 20);
 	code_profile_add(profile, "op:nop", 40);
-	code_profile_fall(profile, 0, 10);
-	code_profile_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
+	made_fall(profile, 0, 10);
+	made_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
 	code_profile_finish(profile);
 	profile->cycles_per_ns = 4;
 	profile->rates.read[LODE_RATE_MEMORY] = 10;
@@ -574,8 +574,8 @@ static void test_loop(void)
 	code_profile_block(profile, 1, true);
 	code_profile_add(profile, "kind:div", 700);
 	code_profile_add(profile, "op:nop", 50);
-	code_profile_fall(profile, 0, 10);
-	code_profile_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
+	made_fall(profile, 0, 10);
+	made_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
 	code_profile_block(profile, 0, false);
 	code_profile_add(profile, "op:nop", 250);
 	code_profile_finish(profile);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What matches around a finding's places, against the enumeration of all paths. */
 #include "analyses/findings/finding_matches.h"
-#include "model/profile.h"
+#include "made_profile.h"
 #include "seeds.h"
 
 enum { N = 12, N_ATTRIBUTES = 3, MAX_ELEMENTS = 5 };
@@ -21,40 +21,28 @@ typedef struct {
  * or too rarely to count. */
 static void make_profile(Case *self)
 {
-	LodeProfile *profile = self->profile = lode_profile_new();
-	LodeImage image = {.kind = LODE_IMAGE_FILE, .path = lode_profile_intern(profile, "x")};
-	LodeFunction function = {.name = lode_profile_intern(profile, "f"), .n_instructions = N};
+	LodeProfile *profile = self->profile = made_profile("count", LODE_EVENT_COUNT, "x");
 	static const double counts[] = {-1, -1, -1, 0, 5, 100};
 
 	profile->frequency = LODE_FREQUENCY_EXACT;
-	profile->weight_event = lode_profile_add_event(
-		profile, "count", NULL, LODE_EVENT_COUNT, NULL, 0);
-	g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
+	made_function(profile, (LodeFunction){.name = "f"});
 	for (uint32_t i = 0; i < N; i++) {
-		uint32_t ids[N_ATTRIBUTES], n = 0;
+		g_autoptr(GString) attributes = g_string_new(NULL);
 		self->attributes[i] = (uint32_t)random_int_range(0, 1 << N_ATTRIBUTES);
 		for (uint32_t a = 0; a < N_ATTRIBUTES; a++)
 			if ((self->attributes[i] >> a & 1) != 0)
-				ids[n++] = lode_profile_attribute(profile, names[a]);
+				g_string_append_printf(attributes, "%s%s",
+					attributes->len > 0 ? " " : "", names[a]);
 		for (uint32_t j = 0; j < N; j++) {
-			LodeEdge edge = {i, j, LODE_EDGE_TAKEN,
-				counts[random_int_range(0, G_N_ELEMENTS(counts))]};
-			self->edges[i][j] = edge.count;
-			if (j != i + 1 && edge.count >= 0)
-				g_array_append_val(profile->edges, edge);
+			double count = counts[random_int_range(0, G_N_ELEMENTS(counts))];
+			self->edges[i][j] = count;
+			if (j != i + 1 && count >= 0)
+				made_edge(profile, i, j, LODE_EDGE_TAKEN, count);
 		}
-		LodeInstruction instruction = {
-			.address = i,
-			.count = 1000,
-			.next_count = i + 1 < N ? self->edges[i][i + 1] : -1,
-			.block = LODE_NONE,
-			.location = LODE_NONE,
-			.attribute_set = lode_profile_attribute_set(profile, ids, n),
-		};
-		uint32_t start = 0;
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->cost_starts, start);
+		made_instruction(profile, (LodeInstruction){.address = i, .count = 1000},
+			attributes->str, 0);
+		if (i + 1 < N)
+			made_fall(profile, i, self->edges[i][i + 1]);
 	}
 }
 

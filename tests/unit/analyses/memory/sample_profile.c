@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile with data addresses made by hand. */
 #include "sample_profile.h"
+#include "made_profile.h"
 #include "model/memory.h"
 #include "seeds.h"
 
@@ -10,44 +11,22 @@ enum { PID = 100, TEXT = 0x400000, NODE_SIZE = 24, TICK_NS = 1000000 };
 
 static const char *const function_names[] = {"fill", "walk", "main"};
 
-static void add_instruction(LodeProfile *profile, uint32_t function, uint32_t number)
-{
-	uint32_t load = lode_profile_attribute(
-		profile, number % 2 == 0 ? "kind:load" : "kind:store");
-	LodeInstruction instruction = {
-		.address = 0x1000 + function * 0x100 + number * 4,
-		.count = 1,
-		.next_count = -1,
-		.function = function,
-		.block = LODE_NONE,
-		.attribute_set = lode_profile_attribute_set(profile, &load, 1),
-		.location = lode_profile_location(
-			profile, "/src/sample.c", (function + 1) * 10 + number, NULL),
-		.size = 4,
-	};
-	uint32_t end = profile->costs->len;
-
-	g_array_append_val(profile->instructions, instruction);
-	g_array_append_val(profile->cost_starts, end);
-}
-
 static void add_code(LodeProfile *profile)
 {
-	LodeImage image = {.path = lode_profile_intern(profile, "/bin/sample")};
-
-	g_array_append_val(profile->images, image);
+	made_image(profile, "/bin/sample");
 	for (uint32_t i = 0; i < SAMPLE_N_FUNCTIONS; i++) {
-		LodeFunction function = {
-			.name = lode_profile_intern(profile, function_names[i]),
-			.address = 0x1000 + i * 0x100,
-			.size = 0x100,
-			.calls = 1,
-			.first_instruction = profile->instructions->len,
-			.n_instructions = SAMPLE_INSTRUCTIONS_EACH,
-		};
-		g_array_append_val(profile->functions, function);
-		for (uint32_t k = 0; k < SAMPLE_INSTRUCTIONS_EACH; k++)
-			add_instruction(profile, i, k);
+		uint64_t address = 0x1000 + i * 0x100;
+		made_function(profile, (LodeFunction){.name = (char *)function_names[i],
+					       .address = address,
+					       .size = 0x100,
+					       .calls = 1});
+		for (uint32_t k = 0; k < SAMPLE_INSTRUCTIONS_EACH; k++) {
+			made_instruction(profile,
+				(LodeInstruction){
+					.address = address + k * 4, .count = 1, .size = 4},
+				k % 2 == 0 ? "kind:load" : "kind:store", 0);
+			made_line(profile, "/src/sample.c", (i + 1) * 10 + k, NULL);
+		}
 	}
 }
 

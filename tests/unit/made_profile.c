@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "made_profile.h"
+
+LodeProfile *made_profile(const char *event, LodeEventKind kind, const char *path)
+{
+	LodeProfile *self = lode_profile_new();
+
+	self->weight_event = lode_profile_add_event(self, event, NULL, kind, NULL, 0);
+	made_image(self, path);
+	return self;
+}
+
+uint32_t made_image(LodeProfile *self, const char *path)
+{
+	const LodeImage image = {.path = lode_profile_intern(self, path)};
+
+	g_array_append_val(self->images, image);
+	return self->images->len - 1;
+}
+
+uint32_t made_function(LodeProfile *self, LodeFunction row)
+{
+	row.name = lode_profile_intern(self, row.name);
+	row.symbol = lode_profile_intern(self, row.symbol);
+	row.first_instruction = self->instructions->len;
+	row.first_block = self->blocks->len;
+	g_array_append_val(self->functions, row);
+	return self->functions->len - 1;
+}
+
+uint32_t made_small_function(LodeProfile *self, const char *name, double weight)
+{
+	uint64_t address = 16 * (self->functions->len + 1);
+	uint32_t function = made_function(self, (LodeFunction){.name = (char *)name,
+							.image = self->images->len - 1,
+							.address = address,
+							.size = 16});
+
+	made_instruction(self, (LodeInstruction){.address = address, .size = 16}, NULL, weight);
+	return function;
+}
+
+static LodeFunction *last_function(LodeProfile *self)
+{
+	return lode_profile_function(self, self->functions->len - 1);
+}
+
+uint32_t made_block(LodeProfile *self, LodeBlock row)
+{
+	row.function = self->functions->len - 1;
+	last_function(self)->n_blocks++;
+	g_array_append_val(self->blocks, row);
+	return self->blocks->len - 1;
+}
+
+static uint32_t set_of(LodeProfile *self, const char *attributes)
+{
+	g_auto(GStrv) names = g_strsplit(attributes != NULL ? attributes : "", " ", -1);
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (char **name = names; *name != NULL; name++) {
+		uint32_t id = lode_profile_attribute(self, *name);
+		g_array_append_val(ids, id);
+	}
+	return lode_profile_attribute_set(self, (const uint32_t *)(void *)ids->data, ids->len);
+}
+
+uint32_t made_instruction(
+	LodeProfile *self, LodeInstruction row, const char *attributes, double weight)
+{
+	LodeFunction *function = last_function(self);
+
+	row.function = self->functions->len - 1;
+	row.block = function->n_blocks > 0 ? self->blocks->len - 1 : LODE_NONE;
+	row.attribute_set = set_of(self, attributes);
+	row.location = LODE_NONE;
+	row.next_count = -1;
+	function->n_instructions++;
+	g_array_append_val(self->instructions, row);
+	g_array_append_val(self->cost_starts, self->costs->len);
+	if (weight != 0)
+		made_cost(self, self->weight_event, weight);
+	return self->instructions->len - 1;
+}
+
+void made_cost(LodeProfile *self, uint32_t event, double value)
+{
+	const LodeCost cost = {event, value};
+
+	g_array_append_val(self->costs, cost);
+	LODE_AT(self->cost_starts, uint32_t, self->instructions->len) = self->costs->len;
+}
+
+void made_fall(LodeProfile *self, uint32_t instruction, double count)
+{
+	lode_profile_instruction(self, instruction)->next_count = count;
+}
+
+void made_line(LodeProfile *self, const char *file, uint32_t line, const char *inlined)
+{
+	lode_profile_instruction(self, self->instructions->len - 1)->location =
+		lode_profile_location(self, file, line, inlined);
+}
+
+void made_edge(LodeProfile *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
+{
+	const LodeEdge edge = {source, target, kind, count};
+
+	g_array_append_val(self->edges, edge);
+}
+
+LodeFrame made_frame(const LodeProfile *self, uint32_t function)
+{
+	const LodeFunction *row = lode_profile_function(self, function);
+
+	return (LodeFrame){.function = row->name,
+		.image = lode_profile_image(self, row->image)->path,
+		.address = row->address};
+}
+
+uint32_t made_stack(LodeProfile *self, LodeFrame frame, uint32_t outer)
+{
+	if (self->stacks == NULL)
+		self->stacks = lode_stacks_new();
+
+	const LodeStack stack = {self->stacks->frames->len, outer};
+	frame.function = lode_profile_intern(self, frame.function);
+	frame.image = lode_profile_intern(self, frame.image);
+	frame.file = lode_profile_intern(self, frame.file);
+	g_array_append_val(self->stacks->frames, frame);
+	g_array_append_val(self->stacks->stacks, stack);
+	return self->stacks->stacks->len - 1;
+}
+
+void made_sample(LodeProfile *self, uint32_t stack, double weight)
+{
+	const LodeStackSample sample = {
+		.event = self->weight_event, .weight = weight, .stack = stack};
+
+	g_array_append_val(self->stacks->samples, sample);
+}
