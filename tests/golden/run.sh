@@ -3,13 +3,14 @@
 #
 # Runs the golden cases and prints TAP; see tests/golden/README.md for what a case is.
 #
-#   tests/golden/run.sh LODE [--update] [VERB | VERB/CASE …]
+#   tests/golden/run.sh LODE [--update] [VERB | VERB/CASE | --part K/N …]
 #
-# LODE is the built program. --update writes what came out in place of what was expected.
+# LODE is the built program. --update writes what came out in place of what was expected. --part K/N,
+# with K from 1 to N: each Nth case.
 set -euo pipefail
 
 if [ $# -lt 1 ] || [ ! -x "$1" ]; then
-	echo "usage: tests/golden/run.sh LODE [--update] [VERB | VERB/CASE …]" >&2
+	echo "usage: tests/golden/run.sh LODE [--update] [VERB | VERB/CASE | --part K/N …]" >&2
 	exit 2
 fi
 lode=$(realpath "$1")
@@ -125,6 +126,11 @@ update_case() {
 	[ "$(cat "$work/actual.status")" = 0 ] || cp "$work/actual.status" "$base.status"
 }
 
+part=1/1
+if [ "${1:-}" = --part ]; then
+	part=$2
+	shift 2
+fi
 cases=()
 for selected in "${@:-.}"; do
 	if [ -e "$golden/$selected.cmd" ]; then
@@ -148,6 +154,8 @@ done
 
 # Under a sanitizer, where tests are short.
 [ -z "${LODE_SHORT_TESTS:-}" ] || mapfile -t cases < <(without_long "${cases[@]}")
+
+mapfile -t cases < <(printf '%s\n' "${cases[@]}" | sed -n "${part%/*}~${part#*/}p")
 
 echo "1..${#cases[@]}"
 number=0
