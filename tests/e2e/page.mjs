@@ -419,8 +419,8 @@ await check("the first view asks each of its questions once, and others not its"
 		await other.close();
 		return asked;
 	};
-	expect("no view", (await questions("", ".findings .id")).sort(), ["functions?limit=5", "profiles?", "report?explain=1&places=2", "timeline?bins=200"]);
-	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["functions?profile=1&limit=5", "profiles?", "report?profile=1&explain=1&places=2", "timeline?profile=1&bins=200"]);
+	expect("no view", (await questions("", ".findings .id")).sort(), ["profiles?", "report?explain=1&places=2", "timeline?bins=200"]);
+	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["profiles?", "report?profile=1&explain=1&places=2", "timeline?profile=1&bins=200"]);
 	expect("code", (await questions("#/code", ".virtual-row a")).filter((one) => /report/.test(one)), []);
 });
 
@@ -429,7 +429,7 @@ await check("functions and diagnoses are those of lode report, and open by mouse
 	await at(`#/findings?profile=${CAUSES}`);
 	await page.waitForSelector(".diagnoses .id");
 	await settle();
-	const { functions } = await page.evaluate(async (number) => (await fetch(`/api/functions?profile=${number}&limit=3`)).json(), CAUSES);
+	const { top_functions: functions } = json("report", "causes.lode");
 	expect("functions", await texts(".top-functions .what a"), functions.map((one) => one.name));
 	expect("ids", await texts(".diagnoses .id"), known.map((one) => one.id));
 	expect("causes", known.map((one) => one.cause).sort(), ["atomic", "division"]);

@@ -328,6 +328,20 @@ export interface Diagnosis {
 	functions: number;
 	at: Place[]; /* the costliest places */
 }
+/** A line of the first screen: a function, or a family of them. */
+export interface TopFunction {
+	name: string;
+	short_name?: string;
+	image: string | null; /* null: a family */
+	number: number | null; /* null: a family */
+	self: number; /* shares of the weight */
+	inclusive: number | null;
+	caller: string | null;
+	short_caller?: string;
+	file: string | null; /* the line of the call */
+	line: number;
+	more_callers: number;
+}
 export interface Findings extends Head {
 	each_unit: string;
 	base_each: number | null;
@@ -337,6 +351,10 @@ export interface Findings extends Head {
 	diagnoses: Diagnosis[];
 	/** None are made of so few samples. */
 	too_short: boolean;
+	/** "cc1 61.2 %, as 20.1 %"; null: one program. */
+	programs: string | null;
+	top_functions: TopFunction[];
+	notes: string[];
 	not_diagnosed: number;
 	findings: Finding[];
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // The diagnoses: what costs time and why, what removing it would save, and what to do; and the functions that cost most.
-import type { Diagnosis, Findings, Functions } from "./api";
+import type { Diagnosis, Findings } from "./api";
 import { baseName, clause, inlinedLine, percents, place, share, some } from "./format";
 import { Bar, Name, Range } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
-/** In the table of functions: so many at most, fewer above several diagnoses, with this share of the weight or more, as in lode report. */
-export const FUNCTIONS_SHOWN = 5;
-const FUNCTIONS_ABOVE = 3;
-const LEAST_SHARE = 0.02;
 /** What is not diagnosed is said from this share on. */
 const LEAST_REST = 0.02;
 
-export function TopFunctions({ data, diagnoses, route }: { data: Functions; diagnoses: number; route: Route }) {
-	const rows = data.functions.slice(0, diagnoses > 1 ? FUNCTIONS_ABOVE : FUNCTIONS_SHOWN).filter((one) => one.share >= LEAST_SHARE);
-	const hasInclusive = data.inclusive_from !== null;
+/** The functions that cost most, by family, as on the terminal's first screen, and what is to be known of them. */
+export function TopFunctions({ data, route }: { data: Findings; route: Route }) {
+	const rows = data.top_functions;
+	const hasInclusive = rows.some((one) => one.inclusive !== null);
 	if (rows.length === 0) return null;
 	return (
 		<section>
@@ -37,10 +34,10 @@ export function TopFunctions({ data, diagnoses, route }: { data: Functions; diag
 					{rows.map((one) => (
 						<tr key={`${one.number} ${one.name}`}>
 							<td class="share">
-								<Bar value={one.share} most={rows[0]!.share} />
-								<b>{share(one.share)}</b>
+								<Bar value={one.self} most={Math.max(...rows.map((row) => row.self))} />
+								<b>{share(one.self)}</b>
 							</td>
-							{hasInclusive && <td class="number">{one.inclusive === null ? "–" : share(one.inclusive / (data.profile.weight || 1))}</td>}
+							{hasInclusive && <td class="number">{one.inclusive === null ? "–" : share(one.inclusive)}</td>}
 							<td class="what">
 								{one.number === null ? (
 									<Name of={one} as="name" />
@@ -48,13 +45,28 @@ export function TopFunctions({ data, diagnoses, route }: { data: Functions; diag
 									<a href={linkTo("code", route, { function: String(one.number) })}>
 										<Name of={one} as="name" />
 									</a>
-								)}{" "}
-								<bdi class="faint optional" title={one.image}>{baseName(one.image)}</bdi>
+								)}
+								{one.caller !== null && (
+									<>
+										{", from "}
+										<Name of={one} as="caller" />
+										{one.file !== null && ` at ${baseName(one.file)}:${one.line}`}
+									</>
+								)}
+								{one.more_callers > 0 && ` +${one.more_callers}`}{" "}
+								{one.image !== null && (
+									<bdi class="faint optional" title={one.image}>
+										{baseName(one.image)}
+									</bdi>
+								)}
 							</td>
 						</tr>
 					))}
 				</tbody>
 			</table>
+			{data.notes.map((one) => (
+				<p class="faint">{one}</p>
+			))}
 		</section>
 	);
 }

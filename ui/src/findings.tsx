@@ -2,9 +2,9 @@
 //
 // The first view: functions, diagnoses, and the findings: the patterns that explain the cost, the cost of an execution of each, and the places.
 import { findings as words } from "words";
-import { type Annotation, address, type Finding, type Findings, type Functions, type Place, useAnswer } from "./api";
+import { type Annotation, address, type Finding, type Findings, type Place, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
-import { Diagnoses, FUNCTIONS_SHOWN, TopFunctions } from "./diagnoses";
+import { Diagnoses, TopFunctions } from "./diagnoses";
 import { PLACES_SHOWN } from "./places_shown";
 import { amount, count, each, inlinedLine, place, share, some } from "./format";
 import { Bar, Empty, Export, Facts, Footer, Loading, Name, Problem, Term, useLineKeys } from "./parts";
@@ -224,9 +224,6 @@ export function FindingsView({ route }: { route: Route }) {
 	const what = { profile: route.params.get("profile"), run: route.params.get("run"), explain: "1", ...more(route) };
 	const { data, error, isLoading } = useAnswer<Findings>("report", { ...what, places: PLACES_SHOWN });
 
-	/* Functions are not told apart by origin. */
-	const functions = useAnswer<Functions>(route.params.get("o.origin") ? null : "functions", { profile: what.profile, limit: FUNCTIONS_SHOWN, ...part(route) });
-
 	useLineKeys("[data-diagnosis], [data-finding]", true);
 
 	if (error) return <Problem failure={error} route={route} />;
@@ -240,8 +237,8 @@ export function FindingsView({ route }: { route: Route }) {
 		<>
 			<Facts head={data} />
 			<WeightChoice head={data} route={route} />
-			{functions.error && <Problem failure={functions.error} route={route} />}
-			{functions.data && <TopFunctions data={functions.data} diagnoses={data.diagnoses.length} route={route} />}
+			{data.programs !== null && <p class="facts">programs: {data.programs}</p>}
+			<TopFunctions data={data} route={route} />
 			<Diagnoses data={data} route={route} />
 			{data.diagnoses.length > 0 && <h2>Findings</h2>}
 			<Summary data={data} />

@@ -831,6 +831,19 @@ static Range range_of(bool is_none, uint32_t number, uint32_t n)
 	return number != 0 ? (Range){MIN(number - 1, n), MIN(number, n)} : (Range){0, n};
 }
 
+/* What the first screen has besides diagnoses. */
+static void put_json_screen(const View *self, LodeJsonStream *json)
+{
+	g_auto(LodeTopFunctions) functions = {0};
+	g_autofree char *programs = lode_profile_programs(self->profile);
+
+	lode_json_member_string(json, "programs", programs);
+	lode_top_functions_init(&functions, self->functions, self->weight_event);
+	if (self->diagnoses->diagnoses->len > 1)
+		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
+	lode_top_functions_json(&functions, json);
+}
+
 static void write_json(const View *self, Range shown)
 {
 	const LodeFindings *findings = self->findings;
@@ -849,6 +862,8 @@ static void write_json(const View *self, Range shown)
 		self->options->finding != 0 ? LODE_NONE : self->options->diagnosis, self->own,
 		self->options->is_page ? self->profile : NULL, &json);
 	lode_json_member_bool(&json, "too_short", self->diagnoses->is_too_short);
+	if (self->options->finding == 0)
+		put_json_screen(self, &json);
 	if (self->options->is_page)
 		lode_json_member_number(
 			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
@@ -920,7 +935,7 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 		diagnoses = made = lode_diagnose(profile, run->findings, event, options->own);
 	g_autoptr(LodeCostedFunctions) costed = NULL;
 	const LodeCostedFunctions *functions = diagnoses->functions;
-	if (functions == NULL && options->format == LODE_VIEW_TEXT)
+	if (functions == NULL && options->format != LODE_VIEW_CSV)
 		functions = costed = lode_costed_functions_new(profile, event, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
 		lode_finding_unit(profile, event), explanations, own, diagnoses, functions, told};

@@ -10,6 +10,7 @@
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Shares stand before the names, in two columns of at most so much. */
@@ -278,6 +279,16 @@ static bool lacks_callers(const LodeTopFunctions *self)
 	return false;
 }
 
+/* What is to be known of the rows: how long the stacks are, who calls them, what has no name. */
+static void put_notes(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
+{
+	lode_call_lines_short(self->functions->costs, terminal, out);
+	if (lacks_callers(self))
+		lode_profile_lines_print(terminal, out,
+			"Who calls them was not recorded: -g or --call-graph dwarf records it.");
+	lode_call_lines_unnamed(self->functions->costs, self->total, terminal, out);
+}
+
 void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeProfile *profile = self->functions->costs->profile;
@@ -298,9 +309,67 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 		fputc('\n', out);
 		lode_table_write(&table, &screen, out);
 	}
-	lode_call_lines_short(self->functions->costs, terminal, out);
-	if (lacks_callers(self))
-		lode_profile_lines_print(terminal, out,
-			"Who calls them was not recorded: -g or --call-graph dwarf records it.");
-	lode_call_lines_unnamed(self->functions->costs, self->total, terminal, out);
+	put_notes(self, terminal, out);
+}
+
+/* So wide the names of a family and its members may be where nothing else is in the line. */
+enum { FAMILY_WIDTH = 100 };
+
+static void put_json_row(const LodeTopFunctions *self, const Row *row, LodeJsonStream *json)
+{
+	const LodeTerminal wide = {0};
+	const LodeFunctionCosts *costs = self->functions->costs;
+	const LodeFunctionCost *function = row->family == NULL
+	                                           ? lode_function_cost_at(costs, row->function)
+	                                           : NULL;
+	double inclusive = function != NULL ? function->inclusive : row->family->inclusive;
+	g_autoptr(GString) family = g_string_new(NULL);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	if (function != NULL) {
+		lode_function_name_json(json, "name", function->name);
+	} else {
+		lode_call_lines_family(
+			family, costs, self->functions->families, row->family, FAMILY_WIDTH, &wide);
+		lode_json_member_string(json, "name", family->str);
+	}
+	lode_json_member_string(json, "image", function != NULL ? function->image : NULL);
+	lode_json_member_number(json, "number", function != NULL ? (double)row->function : NAN);
+	lode_json_member_number(json, "self",
+		lode_share_of(function != NULL ? function->self : row->family->self, self->total));
+	lode_json_member_number(json, "inclusive",
+		costs->source != LODE_CALLS_UNKNOWN ? lode_share_of(inclusive, self->total) : NAN);
+	lode_function_name_json(json, "caller",
+		row->caller != LODE_NONE ? lode_function_cost_at(costs, row->caller)->name : NULL);
+	lode_json_member_string(json, "file",
+		row->caller != LODE_NONE && row->line != NULL ? row->line->file : NULL);
+	lode_json_member_number(
+		json, "line", row->caller != LODE_NONE && row->line != NULL ? row->line->line : 0);
+	lode_json_member_number(json, "more_callers", row->n_more);
+	lode_json_end(json, '}');
+}
+
+void lode_top_functions_json(const LodeTopFunctions *self, LodeJsonStream *json)
+{
+	const LodeTerminal wide = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *notes = open_memstream(&text, &size);
+
+	lode_json_key(json, "top_functions");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->rows->len; i++)
+		put_json_row(self, &g_array_index(self->rows, Row, i), json);
+	lode_json_end(json, ']');
+	put_notes(self, &wide, notes);
+	fclose(notes);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	lode_json_key(json, "notes");
+	lode_json_begin(json, '[');
+	for (char **line = lines; *line != NULL; line++)
+		if (**line != '\0')
+			lode_json_string(json, *line);
+	lode_json_end(json, ']');
+	free(text);
 }

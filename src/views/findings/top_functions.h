@@ -13,6 +13,7 @@
 #pragma once
 
 #include "analyses/calls/costed_functions.h"
+#include "base/text/json_stream.h"
 #include "views/form/format.h"
 
 typedef struct {
@@ -34,3 +35,7 @@ void lode_top_functions_keep(LodeTopFunctions *self, guint n);
  * are short. */
 void lode_top_functions_write(
 	const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out);
+
+/* For the page and scripts, members of the object that is open: "top_functions", an array of the
+ * rows, and "notes", of the sentences below them. */
+void lode_top_functions_json(const LodeTopFunctions *self, LodeJsonStream *json);

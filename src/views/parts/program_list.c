@@ -307,24 +307,3 @@ bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out,
 	lode_json_end(&json, '}');
 	return lode_view_flush(out, error);
 }
-
-/* --- the head of other views --- */
-
-char *lode_program_list_text(const LodeProfile *profile)
-{
-	enum { MOST = 3 };
-	GString *text = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE];
-
-	if (profile->stacks != NULL) {
-		g_autoptr(GArray)
-			rows = lode_program_shares_new(profile, LODE_PROGRAMS_BY_COMMAND, NULL);
-		for (guint i = 0;
-			i < MIN(rows->len, MOST) && rows->len > 1 && row_at(rows, 1)->share >= 0.01;
-			i++)
-			g_string_append_printf(text, "%s%s %s", i > 0 ? ", " : "",
-				row_at(rows, i)->name != NULL ? row_at(rows, i)->name : "(unknown)",
-				lode_number_format_share(row_at(rows, i)->share, share));
-	}
-	return g_string_free(text, text->len == 0);
-}

@@ -23,7 +23,3 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
  */
 enum { LODE_TIMELINE_MAX_THREADS = 64, LODE_TIMELINE_MAX_BINS = 10000 };
 bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out, GError **error);
-
-/* "cc1 61.2 %, as 20.1 %, make 5.0 %": the heaviest three, where two at least have a hundredth;
- * else NULL, as without stacks. Not yet harmless for a terminal. The caller frees it. */
-char *lode_program_list_text(const LodeProfile *profile);

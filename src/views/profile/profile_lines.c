@@ -9,7 +9,6 @@
 #include "views/form/format.h"
 #include "views/form/table.h"
 #include "views/observed/observed_summary.h"
-#include "views/parts/program_list.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/thread_times.h"
@@ -182,7 +181,7 @@ static void put_below_figures(
 	g_autofree char *threads = lode_threads_text(profile, is_brief, terminal);
 	if (threads != NULL)
 		lode_profile_lines_print(terminal, out, "%s", threads);
-	g_autofree char *programs = lode_program_list_text(profile);
+	g_autofree char *programs = lode_profile_programs(profile);
 	if (programs != NULL)
 		lode_profile_lines_print(terminal, out, "programs: %s", programs);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs and the timeline of random samples, against sums made one by one. */
 #include "views/parts/program_list.h"
+#include "views/profile/profile_figures.h"
 
 #include "model/stacks.h"
 #include "seeds.h"
@@ -249,10 +250,10 @@ static void test_text(void)
 	g_assert_true(g_str_has_prefix(csv, "name,pid,threads,samples,weight,share,from,to"));
 	g_assert_nonnull(strstr(csv, ",7,1,1,3,0.75,0,0"));
 	LODE_AT(profile->stacks->threads, LodeStackThread, 0).name = (char *)"a";
-	g_autofree char *head = lode_program_list_text(profile);
+	g_autofree char *head = lode_profile_programs(profile);
 	g_assert_cmpstr(head, ==, "a 75.0 %, b 25.0 %");
 	LODE_AT(profile->stacks->samples, LodeStackSample, 1).weight = 0.001;
-	g_assert_null(lode_program_list_text(profile));
+	g_assert_null(lode_profile_programs(profile));
 }
 
 /* Without samples, without times, with times of any size. */
