@@ -5,7 +5,7 @@
 #   bench/cause.sh [SECONDS] [NAME]      default: 2 of each, all
 # Columns: shares of the weight as sampled by the distance from the cause on the executed path, in
 # percent; "cheap": what the loop would take without the cause; then how much of the rest is right,
-# as sampled, as charged with counted executions, and as charged with inferred ones (docs/cause.md).
+# as sampled, as charged with counted executions, and as charged with inferred ones (docs/reference/waiting.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-2}

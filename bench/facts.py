@@ -8,7 +8,7 @@ PAIRS is a directory of KIND.before.c and KIND.after.c (or .cc, .js) and fixes.t
 are KIND and the saving in percent. Each program is built (gcc or g++ -O2 -g -pthread) and recorded by
 'lode run --windows 10%'; with --recordings, DIR/KIND.before.lode and DIR/KIND.after.lode are read instead.
 
-Facts are those of 'lode info' (docs/attributes.md), and these:
+Facts are those of 'lode info' (docs/reference/attributes.md), and these:
 
   needs:part-store, kind:atomic and others of ATTRIBUTES below
   not-foretold:…  outcomes of branches, or targets of indirect jumps and calls, of 1,000 instructions in windows
@@ -108,7 +108,7 @@ def attributes_of(base, event, total):
 
 
 def pooled_of(base):
-    """Many instructions with few observations each; docs/windows.md."""
+    """Many instructions with few observations each; docs/use/windows.md."""
     shares = {}
     for part, whole in POOLED:
         parts, wholes = base.execute(f"SELECT sum({part}), sum({whole}) FROM window_instruction").fetchone()

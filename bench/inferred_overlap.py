@@ -7,7 +7,7 @@
 Overlap: the sum of min(p, q) over the shares p, q of all executions, 0 ... 1, for blocks (of the
 exact profile; each weighs by its executions) and for the edges out of branches and jumps. Naive:
 the samples of a block by its instructions as its count, and an even split at each branch. Waits:
-the samples at what waited (docs/cause.md), by block, beside those that the exact edges charge; the
+the samples at what waited (docs/reference/waiting.md), by block, beside those that the exact edges charge; the
 naive way is to divide them by the inferred edges. Only images that both profiles have a file of are
 compared.
 """
@@ -42,7 +42,7 @@ SAMPLES = """SELECT g.path, i.address, c.value FROM instruction i
 
 
 def charge(samples, executions, profile):
-    """Moves samples along a profile's edges, as docs/cause.md says, but for string instructions."""
+    """Moves samples along a profile's edges, as docs/reference/waiting.md says, but for string instructions."""
     ways = defaultdict(list)
     for path, source, target_path, target, kind, count in profile.execute(WAYS):
         ways[target_path, target].append(((path, source), kind, count))

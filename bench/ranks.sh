@@ -61,7 +61,7 @@ echo "MPI_Allreduce of two ranks here, the fastest:"
 mpirun -n 2 ./allreduce | tee allreduce.out | awk '{ printf "  %8d doubles  %10.1f µs\n", $1, 1e6 * $2 }'
 
 # The model: each rank reads all recordings; D recordings of different code take D times as long, in as many tasks as one; R ranks
-# are as many times as fast as docs/ranks.md says; each task is taken by a message to the first rank and back, and what was
+# are as many times as fast as docs/use/ranks.md says; each task is taken by a message to the first rank and back, and what was
 # found is added up in 2 log2 R messages, for which each rank sends and receives its numbers twice (R. Rabenseifner,
 # "Optimization of collective reduction operations", 2004).
 echo

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Measures the parts of the cost of stepping: the figures of docs/stepping.md.
+# Measures the parts of the cost of stepping: the figures of docs/inside/stepping.md.
 #   bench/stepping.sh [DIRECTORY]
 # DIRECTORY: of the build (default: build), with its benchmarks. PAIRS: how many times a program is run
 # with the library and without, in turn (default: 5); medians are printed.

@@ -63,7 +63,8 @@ completes_in_zsh() {
 
 has_documents() {
 	local file
-	for file in LICENSE README.md CHANGELOG.md SCHEMA.md mining.md attributes.md formats/flow-file.md; do
+	for file in "$source"/{LICENSE,README.md,CHANGELOG.md} "$source"/docs/*/{,*/}*.md; do
+		file=${file#"$source"/}
 		[ -s "$root/share/doc/lode/$file" ] || { echo "no $file" && return 1; }
 	done
 }

@@ -5,7 +5,8 @@
  *   frame ──▶ of each hierarchy: fetches and data references ─▶ level 1 ─miss─▶ level 2 ─miss─▶ …
  *
  * A reference that crosses a line accesses both; it is one access, and one miss if either misses.
- * How a modify counts, what a prefetch counts for, and how inclusion is kept is in docs/traces.md.
+ * How a modify counts, what a prefetch counts for, and how inclusion is kept is in
+ * docs/use/traces.md.
  */
 #pragma once
 

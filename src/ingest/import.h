@@ -27,8 +27,8 @@ typedef struct {
 	/* Takes the faults of files that cannot be read (char *), whose code is unresolved; NULL:
 	 * that is an error. */
 	GPtrArray *jit_faults;
-	const char *const
-		*attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
+	const char *const *attribute_files; /* CSV with a user's attributes; see
+	                                       docs/reference/attributes.md */
 	size_t n_attribute_files;
 	/* Through which address traces are replayed; NULL: their counts alone are taken. Borrowed.
 	 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weight at the instruction that waited (docs/cause.md). A timer, and a counter without precise
- * sampling, report the instruction that would have been retired next:
+ * Weight at the instruction that waited (docs/reference/waiting.md). A timer, and a counter without
+ * precise sampling, report the instruction that would have been retired next:
  *
  *      mov rax, [rsi]     ◀── waited: charged            cpu-clock:cause
  *      add r8, 1          ◀── would have been next: sampled    cpu-clock

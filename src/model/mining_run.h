@@ -34,8 +34,8 @@ typedef enum {
 	LODE_GRANULARITY_FUNCTION,
 } LodeGranularity;
 
-/* The parameters of mining; docs/mining.md defines the terms. Strings are borrowed until the run
- * copies them.
+/* The parameters of mining; docs/reference/mining.md defines the terms. Strings are borrowed until
+ * the run copies them.
  */
 typedef struct {
 	const char *weight;      /* event name; NULL: the profile's default */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A placement: which thread should run where, and which memory its pages should be in. The syntax
- * is that of IRIX dplace(5); docs/formats/placement.md.
+ * is that of IRIX dplace(5); docs/reference/formats/placement.md.
  */
 #pragma once
 

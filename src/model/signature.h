@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The part of a profile that characterises the work, not the run: the share of the executions of
- * each frequent sequence of instructions; docs/classify.md. Made by analyses/signatures, kept in
- * text files by sources/signature_file.
+ * each frequent sequence of instructions; docs/use/classify.md. Made by analyses/signatures, kept
+ * in text files by sources/signature_file.
  *
  *   kind         an element is                           a sequence, as text
  *   opcodes      an instruction's opcode                 "mov add jne"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Placement files, in the syntax that IRIX dplace(5) documents; docs/formats/placement.md has it in
- * full, with what lode adds.
+ * Placement files, in the syntax that IRIX dplace(5) documents; docs/reference/formats/placement.md
+ * has it in full, with what lode adds.
  *
  *   memories 2 in topology cube
  *   threads 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signatures as text that people can read and keep under version control; docs/formats/signature.md
- * has the grammar.
+ * Signatures as text that people can read and keep under version control;
+ * docs/reference/formats/signature.md has the grammar.
  *
  *   lode-signature 2
  *   name gzip-9

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Who called the code that accessed memory, explained in docs/SCHEMA.md. A profile of schema version 3
--- that was written before call chains were read has not got these tables. Their text is compared as
--- that of schema.sql is.
+-- Who called the code that accessed memory, explained in docs/reference/schema.md. A profile of
+-- schema version 3 that was written before call chains were read has not got these tables. Their
+-- text is compared as that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS access_call (
 	id INTEGER PRIMARY KEY,

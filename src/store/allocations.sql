@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- How memory was allocated, explained in docs/SCHEMA.md. A profile of schema version 3 that was
--- written before these tables has not got them. Their text is compared as that of schema.sql is.
+-- How memory was allocated, explained in docs/reference/schema.md. A profile of schema version 3
+-- that was written before these tables has not got them. Their text is compared as that of
+-- schema.sql is.
 
 CREATE TABLE IF NOT EXISTS allocation_call (
 	id INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The findings of mining runs, explained in docs/SCHEMA.md. A profile of schema version 3 that was
--- written before there were findings has not got these tables; the first run that is added makes
--- them. Their text is compared as that of schema.sql is.
+-- The findings of mining runs, explained in docs/reference/schema.md. A profile of schema
+-- version 3 that was written before there were findings has not got these tables; the first run
+-- that is added makes them. Their text is compared as that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS run_findings (
 	run INTEGER PRIMARY KEY NOT NULL REFERENCES run,

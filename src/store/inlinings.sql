@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Where inlined functions are called, explained in docs/SCHEMA.md. A profile of schema version 3 that
--- was written before these calls were kept has not got these tables. Their text is compared as that
--- of schema.sql is.
+-- Where inlined functions are called, explained in docs/reference/schema.md. A profile of schema
+-- version 3 that was written before these calls were kept has not got these tables. Their text
+-- is compared as that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS inlining (
 	id INTEGER PRIMARY KEY,

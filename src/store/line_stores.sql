@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Which stores misses due to sharing were due to, explained in docs/SCHEMA.md. A profile of schema
--- version 3 that was written before they were kept has not got this table. Its text is compared as
--- that of schema.sql is.
+-- Which stores misses due to sharing were due to, explained in docs/reference/schema.md. A
+-- profile of schema version 3 that was written before they were kept has not got this table. Its
+-- text is compared as that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS line_store (
 	id INTEGER PRIMARY KEY,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Loops and the bounds of an iteration; docs/SCHEMA.md explains them. Profiles of schema
+-- Loops and the bounds of an iteration; docs/reference/schema.md explains them. Profiles of schema
 -- versions up to 5 do not have this table. Its text is compared as is that of schema.sql.
 
 CREATE TABLE IF NOT EXISTS loop (

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The objects that samples without an address lie in, explained in docs/SCHEMA.md. A profile that
--- was written before they were kept has not got this table. Its text is compared as that of
--- schema.sql is.
+-- The objects that samples without an address lie in, explained in docs/reference/schema.md. A
+-- profile that was written before they were kept has not got this table. Its text is compared as
+-- that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS lost_range (
 	id INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Where a profile comes from, explained in docs/SCHEMA.md. A profile of schema version 3 that was
--- written before there were origins has not got these tables. Their text is compared as that of
--- schema.sql is.
+-- Where a profile comes from, explained in docs/reference/schema.md. A profile of schema version
+-- 3 that was written before there were origins has not got these tables. Their text is compared
+-- as that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS origin (
 	id INTEGER PRIMARY KEY,

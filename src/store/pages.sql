@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Where pages lay, explained in docs/SCHEMA.md. A profile of schema version 3 that was written before
--- lode asked for it has not got this table. Its text is compared as that of schema.sql is.
+-- Where pages lay, explained in docs/reference/schema.md. A profile of schema version 3 that was
+-- written before lode asked for it has not got this table. Its text is compared as that of
+-- schema.sql is.
 
 CREATE TABLE IF NOT EXISTS memory_pages (
 	id INTEGER PRIMARY KEY,

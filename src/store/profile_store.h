@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The profile file: one SQLite database, schema in schema.sql and docs/SCHEMA.md.
+ * The profile file: one SQLite database, schema in schema.sql and docs/reference/schema.md.
  *
  * A new profile is written to a temporary file beside its place, in one transaction, synced, and
  * renamed. Runs are added to an existing profile in one transaction. After any fault the old file

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The tables of a profile, explained in docs/SCHEMA.md. A reader compares the text of each table
--- with this one, so that any change to a table needs a new LODE_SCHEMA_VERSION; comments, views and
--- indexes may change freely.
+-- The tables of a profile, explained in docs/reference/schema.md. A reader compares the text of
+-- each table with this one, so that any change to a table needs a new LODE_SCHEMA_VERSION;
+-- comments, views and indexes may change freely.
 
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY NOT NULL,

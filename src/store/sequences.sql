@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The sequences of mining runs, explained in docs/SCHEMA.md. They are many, and have few different
--- elements, and often the supports of others: both are stored once.
+-- The sequences of mining runs, explained in docs/reference/schema.md. They are many, and have
+-- few different elements, and often the supports of others: both are stored once.
 
 CREATE TABLE mined_element (
 	run INTEGER NOT NULL REFERENCES run,

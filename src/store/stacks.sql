@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The call stacks of samples, explained in docs/SCHEMA.md. A profile of schema version 3 that was
--- written before call stacks were read has not got these tables. Their text is compared as that of
--- schema.sql is.
+-- The call stacks of samples, explained in docs/reference/schema.md. A profile of schema version
+-- 3 that was written before call stacks were read has not got these tables. Their text is
+-- compared as that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS frame (
 	id INTEGER PRIMARY KEY,

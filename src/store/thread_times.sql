@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- When threads ran, explained in docs/SCHEMA.md. A profile of schema version 3 that was written before
--- context switches were read has not got this table. Its text is compared as that of schema.sql is.
+-- When threads ran, explained in docs/reference/schema.md. A profile of schema version 3 that
+-- was written before context switches were read has not got this table. Its text is compared as
+-- that of schema.sql is.
 
 CREATE TABLE IF NOT EXISTS thread_time (
 	id INTEGER PRIMARY KEY,

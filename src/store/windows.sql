@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Observations of windows, which were executed step by step; docs/SCHEMA.md explains them. Profiles
--- of schema versions 3 and 4 do not have these tables. Their text is compared as is that
--- of schema.sql.
+-- Observations of windows, which were executed step by step; docs/reference/schema.md explains
+-- them. Profiles of schema versions 3 and 4 do not have these tables. Their text is compared as
+-- is that of schema.sql.
 
 -- One row when there were windows, else none.
 CREATE TABLE IF NOT EXISTS window_recording (

@@ -6,7 +6,7 @@
  *   frame ──queue──▶ codec, compressor ──▶ file
  *
  * If coding makes a frame larger, as for references that no program made, its references are
- * compressed as they are. Format: docs/formats/rps.md.
+ * compressed as they are. Format: docs/reference/formats/rps.md.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Facts of addresses (docs/attributes.md) of a program that has one kind of addresses at a time.
+"""Facts of addresses (docs/reference/attributes.md) of a program that has one kind of addresses at a time.
 
   tests/e2e/address_facts.py LODE SOURCE      SOURCE: address_facts.c
 
@@ -36,7 +36,7 @@ LOAD = '''SELECT s.access_instruction FROM memory_sample s JOIN event e ON e.id 
     GROUP BY 1 ORDER BY sum(s.weight) DESC LIMIT 1'''
 FACTS = '''SELECT name FROM instruction_attribute WHERE instruction = ? AND (name GLOB 'stride:*' OR name GLOB 'lines:*' OR
     name GLOB 'spread:*' OR name GLOB 'conflict:*' OR name = 'address:early')'''
-# Without optimisation its samples have no address (docs/data-addresses.md: the loop may be left), and windows alone are too few.
+# Without optimisation its samples have no address (docs/use/data-addresses.md: the loop may be left), and windows alone are too few.
 # Its counters are in memory, so that the code does not tell that a walk comes back.
 NOT_KNOWN = {('-O0', 'chase'): {'spread:tlb'}, ('-O0', 'pitch'): {'conflict:pitch'}}
 # The load's accesses in windows, visits of lines, samples with an address, long windows; and how many of each a fact needs.

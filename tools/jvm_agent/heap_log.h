@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes heap-PID.log, record by record, as docs/formats/heap-log.md describes it: which object
- * lay at which address of the heap, and when objects moved. Any thread may write. If the log is
- * full or cannot be written, its header gets the time until which it holds.
+ * Writes heap-PID.log, record by record, as docs/reference/formats/heap-log.md describes it: which
+ * object lay at which address of the heap, and when objects moved. Any thread may write. If the log
+ * is full or cannot be written, its header gets the time until which it holds.
  */
 #pragma once
 

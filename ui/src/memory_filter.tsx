@@ -26,7 +26,7 @@ export function MemoryFilters({ route, events }: { route: Route; events: string[
 	return (
 		<Filters set={["where", "address", "event", "loads", "stores"].filter((name) => get(name)).length}>
 			<Field id="search" label="where" value={get("where") ?? ""} placeholder={'function =~ "^parse" && is_store'} wide
-				hint="only samples for which this expression is true (docs/expressions.md)"
+				hint="only samples for which this expression is true (docs/reference/expressions.md)"
 				onChange={(value) => change(route, { where: value }, true)} />
 			<Field label="address or object" value={get("address") ?? ""} placeholder="struct node" wide
 				hint="only accesses to these addresses (MIN-MAX), or to this object, type or variable"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The namespaces of lode's own attributes (docs/attributes.md): "carried" of "carried:fp". */
+/* The namespaces of lode's own attributes (docs/reference/attributes.md): "carried" of
+ * "carried:fp". */
 #pragma once
 
 #include <stdbool.h>

@@ -421,7 +421,7 @@ static void add_group(Construction *self, uint32_t first, uint32_t n, double cou
 }
 
 /* Filtered vertices still count in the totals: supports are shares of the whole profile
- * (docs/mining.md §1). */
+ * (docs/reference/mining.md §1). */
 static void add_totals(Construction *self, uint32_t first, uint32_t n, double count)
 {
 	memset(self->values, 0, sizeof(double) * self->n_slots);

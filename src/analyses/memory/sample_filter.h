@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chooses samples: an expression over their attributes, and the older filters of dprof, which are
- * short for expressions. docs/expressions.md has the language.
+ * short for expressions. docs/reference/expressions.md has the language.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the closed sequences of a run: those that no longer one repeats (docs/mining.md §6). */
+/* Finds the closed sequences of a run: those that no longer one repeats (docs/reference/mining.md
+ * §6). */
 #pragma once
 
 #include "base/progress.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frequent instruction sequences (IPCOM000194715D; docs/mining.md §5): opcodes that follow each
- * other along the static control flow, counted by distinct paths.
+ * Frequent instruction sequences (IPCOM000194715D; docs/reference/mining.md §5): opcodes that
+ * follow each other along the static control flow, counted by distinct paths.
  */
 #pragma once
 

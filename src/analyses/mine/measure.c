@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The supports of one pattern of a level: docs/mining.md §3. */
+/* The supports of one pattern of a level: docs/reference/mining.md §3. */
 #include "analyses/mine/searcher.h"
 
 #include "model/index.h"

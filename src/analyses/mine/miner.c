@@ -871,8 +871,8 @@ static bool filter_run(LodeMiningRun *run, const LodeProgress *progress, GError 
 
 /*
  * The highest minimum support at which each sequence would be reported: the least maximal support
- * among itself, its prefixes, and its attributes alone (docs/mining.md §4). A sequence that passes
- * by its differential support passes at any minimum: 2 stands for that.
+ * among itself, its prefixes, and its attributes alone (docs/reference/mining.md §4). A sequence
+ * that passes by its differential support passes at any minimum: 2 stands for that.
  */
 static double *find_entry_supports(const LodeMiningRun *run)
 {

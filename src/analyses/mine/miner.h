@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FlowGSP: frequent sequences of attributes along the paths of an execution flow graph, exactly by
- * docs/mining.md (A. Jocksch, J. N. Amaral, M. Mitran, "Mining for Paths in Flow Graphs", 2010).
+ * docs/reference/mining.md (A. Jocksch, J. N. Amaral, M. Mitran, "Mining for Paths in Flow Graphs",
+ * 2010).
  */
 #pragma once
 
@@ -21,7 +22,7 @@ unsigned lode_miner_threads(const LodeMiningParameters *parameters);
 
 /*
  * The same by several ranks, each of which calls it with the same graph and parameters, takes its
- * share of the search, and gets the same run (docs/ranks.md); where the run is incomplete, the
+ * share of the search, and gets the same run (docs/use/ranks.md); where the run is incomplete, the
  * first rank has the whole of it, and the others are not to mine with these ranks again. NULL: no
  * other ranks.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One sequence at a time: from each vertex that can begin its first window, all paths that match,
- * by plain recursion over elements, gaps and windows. docs/mining.md §2 and §3, step by step:
- * unlike the miner this keeps each place with what is matched there, which is what annotating code
- * needs.
+ * by plain recursion over elements, gaps and windows. docs/reference/mining.md §2 and §3, step by
+ * step: unlike the miner this keeps each place with what is matched there, which is what annotating
+ * code needs.
  */
 #include "analyses/mine/occurrences.h"
 

@@ -321,8 +321,8 @@ static bool append_groups(Enumeration *run, const uint32_t *groups, uint32_t n)
 
 /*
  * Adds (element + item) as an alternative; its pattern is found or made. A window that an element
- * fills, but is not minimal in, may be minimal for a larger one (docs/mining.md §2): growing starts
- * from the groups that hold the element, while the pattern has those that match it.
+ * fills, but is not minimal in, may be minimal for a larger one (docs/reference/mining.md §2):
+ * growing starts from the groups that hold the element, while the pattern has those that match it.
  */
 static bool take_child(Enumeration *run, const Growth *growth, const LodeChild *child)
 {
@@ -481,7 +481,7 @@ static bool measure_batch(Enumeration *run)
 
 /*
  * Links the alternatives of one size that pass to their patterns; drops the others, from which
- * nothing is to grow: a sequence is reported only when its prefix is (docs/mining.md §4).
+ * nothing is to grow: a sequence is reported only when its prefix is (docs/reference/mining.md §4).
  */
 static void link_alternatives(LodeLevel *level, size_t first)
 {

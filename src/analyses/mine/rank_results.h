@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Combines the results of several ranks, each from its own tasks: docs/ranks.md.
+ * Combines the results of several ranks, each from its own tasks: docs/use/ranks.md.
  * Private to analyses/mine/.
  */
 #pragma once

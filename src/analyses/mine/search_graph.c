@@ -18,7 +18,7 @@ typedef struct {
 	uint32_t window_class;
 } WindowList;
 
-static const double tolerance = 1e-12; /* docs/mining.md §4 */
+static const double tolerance = 1e-12; /* docs/reference/mining.md §4 */
 
 bool lode_support_passes(const LodeMiningParameters *parameters, double weight, double frequency)
 {
@@ -395,8 +395,8 @@ static void prepare_events(LodeSearchGraph *self)
 }
 
 /*
- * All of a step's arithmetic that does not depend on the path (docs/mining.md §3), so that a step
- * is one minimum, product or sum.
+ * All of a step's arithmetic that does not depend on the path (docs/reference/mining.md §3), so
+ * that a step is one minimum, product or sum.
  */
 static double edge_factor(const LodeSearchGraph *self, uint32_t source, uint32_t edge)
 {
@@ -579,8 +579,8 @@ static void sort_items(uint32_t *items, uint32_t n)
 
 /*
  * The class of the window (shorter, class): its items, and which of them an end has alone. By
- * docs/mining.md §2 an element is minimal in it when one of its items is on the first vertex alone
- * and one on the last alone. Class 0 when no element can be.
+ * docs/reference/mining.md §2 an element is minimal in it when one of its items is on the first
+ * vertex alone and one on the last alone. Class 0 when no element can be.
  */
 static uint32_t classify_list(
 	LodeSearchGraph *self, WindowScratch *scratch, uint32_t shorter, uint32_t vertex_class)

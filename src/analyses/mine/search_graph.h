@@ -125,7 +125,8 @@ typedef struct {
 	double total_weight, total_count;
 } LodeSearchGraph;
 
-/* Whether supports pass the thresholds (docs/mining.md §4, without the number of functions). */
+/* Whether supports pass the thresholds (docs/reference/mining.md §4, without the number of
+ * functions). */
 bool lode_support_passes(const LodeMiningParameters *parameters, double weight, double frequency);
 
 /* Prepares a graph, by as many threads; the result is the same for any number. Never fails. The

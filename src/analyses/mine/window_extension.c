@@ -188,8 +188,8 @@ static LodeGroup *group_of_class(const Walk *walk, uint32_t class_id)
 /*
  * Visits a window; no element is minimal in class 0. The most that the path can add to a support is
  * its count at every vertex that is matched. Where it matches in other ways too, they add what they
- * match. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a
- * support.
+ * match. That docs/reference/mining.md §3 cuts the sum of a vertex off at its executions only
+ * lowers a support.
  */
 static inline bool visit_window(Walk *walk, const Step *step, const Window *window)
 {
@@ -636,8 +636,8 @@ bool lode_windows_start(LodeSearcher **workers, unsigned n_workers, LodeLevel *r
 
 /*
  * Joins what is matched on paths that occur twice: a path counts once, however many ways there are
- * to match it (docs/mining.md §2). A slot says where a path was put last, and is compared with what
- * is there: slots are not cleared for each pattern.
+ * to match it (docs/reference/mining.md §2). A slot says where a path was put last, and is compared
+ * with what is there: slots are not cleared for each pattern.
  */
 static bool join_repeated(LodeSearcher *self, const LodeLevel *level)
 {

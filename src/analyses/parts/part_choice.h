@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A profile as if only some of its samples had been taken: those of a thread, a process, a stretch
- * of time. Functions, instructions and attributes keep their numbers. docs/parts.md says what each
- * figure is then.
+ * of time. Functions, instructions and attributes keep their numbers. docs/use/parts.md says what
+ * each figure is then.
  */
 #pragma once
 

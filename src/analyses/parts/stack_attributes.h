@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The attributes of a sample of the processor by name, for expressions: "thread", "time",
- * "function"… docs/expressions.md lists them.
+ * "function"… docs/reference/expressions.md lists them.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much of a machine each kind of work takes, by signatures measured at known work, and how much
- * more of it fits: a linear model, docs/classify.md §7.
+ * more of it fits: a linear model, docs/use/classify.md §7.
  */
 #pragma once
 

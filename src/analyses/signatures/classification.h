@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which known workloads a profile is, alone or mixed, and which of its code belongs to none
- * (docs/classify.md). Distances are root mean Jensen-Shannon divergences over the kinds and lengths
- * of sequences; shares are those of a mixture of multinomials (mixture.h).
+ * (docs/use/classify.md). Distances are root mean Jensen-Shannon divergences over the kinds and
+ * lengths of sequences; shares are those of a mixture of multinomials (mixture.h).
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sequences of instructions that a profile executes, and how often (docs/classify.md §1): every
- * path of up to four instructions inside a function, with n(v1)·Π n(vi,vi+1)/n(vi) executions. So
- * each execution of an instruction begins one sequence of each length, unless the function ends
- * before, and the supports of a mixture are the mixture of the supports.
+ * The sequences of instructions that a profile executes, and how often (docs/use/classify.md §1):
+ * every path of up to four instructions inside a function, with n(v1)·Π n(vi,vi+1)/n(vi)
+ * executions. So each execution of an instruction begins one sequence of each length, unless the
+ * function ends before, and the supports of a mixture are the mixture of the supports.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shares of the signatures beside the places, and their errors (docs/classify.md §4).
+ * The shares of the signatures beside the places, and their errors (docs/use/classify.md §4).
  * Private to analyses/signatures/.
  */
 #pragma once

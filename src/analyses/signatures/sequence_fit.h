@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shares of signatures in the sequences that a profile executes in its files (docs/classify.md
- * §4). Private to analyses/signatures/.
+ * The shares of signatures in the sequences that a profile executes in its files
+ * (docs/use/classify.md §4). Private to analyses/signatures/.
  */
 #pragma once
 

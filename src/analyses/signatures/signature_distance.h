@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How far a profile is from a signature or from a mixture of several, how far it may be, and which
- * sequences say so (docs/classify.md §3).
+ * sequences say so (docs/use/classify.md §3).
  * Private to analyses/signatures/.
  */
 #pragma once

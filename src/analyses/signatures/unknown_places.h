@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions that no signature explains (docs/classify.md §5).
+ * The functions that no signature explains (docs/use/classify.md §5).
  * Private to analyses/signatures/.
  */
 #pragma once

@@ -10,7 +10,7 @@
  * The chain is solved by elimination of one block after the other, without subtraction, so that
  * loops of any number of rounds are exact: W. Grassmann, M. Taksar, D. Heyman, "Regenerative
  * analysis and steady state distributions for Markov chains", Operations Research 33 (1985). The
- * model: docs/inference.md, section 7.
+ * model: docs/inside/inference.md, section 7.
  */
 #pragma once
 

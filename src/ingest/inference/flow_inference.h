@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
 	uint32_t source, target; /* blocks */
-	bool is_fall_through;    /* costs no less than a jump: see docs/inference.md */
+	bool is_fall_through;    /* costs no less than a jump: see docs/inside/inference.md */
 	double count;            /* measured; negative: unknown */
 } LodeInferenceEdge;
 
@@ -52,8 +52,8 @@ typedef struct {
  * in (and from outside, where it is an entry) equals its count equals the flow out (and to the
  * outside, where it is an exit). A block that no exit can be reached from may be left anywhere.
  * Blocks and edges that no flow can reach get 0. Input that already is such a flow stays as it is.
- * Deterministic. The model: docs/inference.md. Errors: _LIMIT when the graph or a count is too
- * large.
+ * Deterministic. The model: docs/inside/inference.md. Errors: _LIMIT when the graph or a count is
+ * too large.
  */
 bool lode_flow_inference_solve(const LodeInferenceGraph *graph, const LodeInferenceOptions *options,
 	LodeInferenceResult *out, GError **error);

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* Per unit. See docs/inference.md for where they come from. */
+/* Per unit. See docs/inside/inference.md for where they come from. */
 enum {
 	COST_BLOCK_INCREASE = 10,
 	COST_BLOCK_DECREASE = 10,

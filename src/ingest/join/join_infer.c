@@ -335,7 +335,7 @@ static void scale_function(LodeInferredFunction *self, double scale)
 /*
  * Neither samples nor steps say how many instructions one function executes compared with another:
  * both are shares of time, which steps tell better within a window and samples beyond. A
- * mean of both logarithms is nearer to the truth than either (docs/inference.md, section 7).
+ * mean of both logarithms is nearer to the truth than either (docs/inside/inference.md, section 7).
  */
 static void scale_functions(Inference *self)
 {

@@ -8,7 +8,7 @@
  *                    the recorded branches, and what ranges ran through
  *   windows          as samples only; then the ways of branches that were executed step by step
  *
- * The model and its costs: docs/inference.md.
+ * The model and its costs: docs/inside/inference.md.
  */
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"

@@ -2,7 +2,7 @@
 /*
  * Natural loops that executed, each with what an iteration of it cannot be shorter than: the
  * recurrence with the most latency, and the work of each unit of the core
- * (docs/loops.md).
+ * (docs/reference/loops.md).
  */
 #pragma once
 

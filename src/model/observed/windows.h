@@ -2,7 +2,7 @@
 /*
  * Windows of a program's run that were executed step by step, summed up: which ways its flow took,
  * and facts of each instruction. Steps say how often one way was taken compared with another way
- * of the same branch; they have no absolute scale (docs/windows.md).
+ * of the same branch; they have no absolute scale (docs/use/windows.md).
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to record/: the log of a process that is watched from outside, in memory, in the form of
- * windows (docs/formats/windows.md). A window holds the hits of breakpoints, each with where its
- * instruction led, or instructions that were executed one by one.
+ * windows (docs/reference/formats/windows.md). A window holds the hits of breakpoints, each with
+ * where its instruction led, or instructions that were executed one by one.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Asks a running program, from outside, what its samples leave open: which way branches go, where
- * accesses and indirect calls go, how long string instructions are (docs/probes.md).
+ * accesses and indirect calls go, how long string instructions are (docs/use/probes.md).
  *
  *   samples ─▶ hot code ─▶ places with most weight × doubt ─▶ breakpoints ─▶ hits ─┬─▶ log
  *           └▶ hot thread ─────────────────────────────────▶ some 100 steps ───────┘

@@ -5,8 +5,8 @@
  * recording what lies no longer at its path, or never did as we see it, can still be copied:
  *
  *   mapping ─▶ open file, build-id ─▶ table of build-ids: all
- *                                  └▶ section of files (docs/formats/recorded-files.md): all, with
- *                                     copies of those that are not at their path
+ *                                  └▶ section of files (docs/reference/formats/recorded-files.md):
+ * all, with copies of those that are not at their path
  *
  * Kept are binaries, the descriptions of code made at run time (jit-PID.dump) and [vdso].
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the objects in V8's heap, in processes of Node.js. A thread reads their memory at intervals
- * and writes DIRECTORY/heap-PID.log (docs/formats/heap-log.md). The processes are not stopped.
+ * and writes DIRECTORY/heap-PID.log (docs/reference/formats/heap-log.md). The processes are not
+ * stopped.
  *
  * Each object begins with a pointer to its map, which describes its class. A map is an object, too:
  * its map is the map of maps, which is its own map.

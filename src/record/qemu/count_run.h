@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts what a program executes: runs it in QEMU's user-mode emulation, with a plugin that counts
- * in a file of each process (docs/formats/counts.md). The program keeps our standard input, output
- * and error, its exit status and signals pass through. Programs that compile while they run are
- * made to write that down.
+ * in a file of each process (docs/reference/formats/counts.md). The program keeps our standard
+ * input, output and error, its exit status and signals pass through. Programs that compile while
+ * they run are made to write that down.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Private to record/: the logs that preloaded libraries write into a directory, and those of
  * processes that are probed from outside, as one section of the recording
- * (docs/formats/windows.md).
+ * (docs/reference/formats/windows.md).
  *
  *   directory: log, log … ─when its process has ended─▶ packed, in a file without a name ─▶ section
  *   log in memory ────────────────────────────────────▶

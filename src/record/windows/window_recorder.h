@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lets a program be executed step by step now and then, by a library that is preloaded into its
- * processes (tools/preload/windows), and collects what was seen (docs/formats/windows.md).
+ * processes (tools/preload/windows), and collects what was seen
+ * (docs/reference/formats/windows.md).
  *
  *   process: library loaded ──pid──▶ FIFO ─▶ lode: an event of its first thread, which others
  *   inherit ──SIGTRAP──▶ process: a window may begin ─▶ log ──at the end──▶ section of the

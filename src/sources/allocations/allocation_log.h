@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The log that the preloaded recorder wrote of a process: allocations, with the calls that led to
- * them, and threads. The layout is in docs/formats/allocation-log.md; times are of CLOCK_MONOTONIC.
+ * them, and threads. The layout is in docs/reference/formats/allocation-log.md; times are of
+ * CLOCK_MONOTONIC.
  *
  * A log that ends early (the process was killed) is read as far as it is whole: that is not an
  * error, but the summary says so. Where records are missing, blocks that were never freed end with

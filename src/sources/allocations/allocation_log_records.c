@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the bytes of an allocation log to events. docs/formats/allocation-log.md is the format.
+ * From the bytes of an allocation log to events. docs/reference/formats/allocation-log.md is the
+ * format.
  *
  * Read, not mapped: a log may be far larger than what is in it, and lie on a disk without room for
  * the rest.

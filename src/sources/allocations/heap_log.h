@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the log of a garbage-collected heap: the class of the object that lay at an address at a
- * time (CLOCK_MONOTONIC). docs/formats/heap-log.md has the format.
+ * time (CLOCK_MONOTONIC). docs/reference/formats/heap-log.md has the format.
  *
  *   time     walk      collection   collection      walk
  *            ├─ as in the walk ─┤               ├─ as in the walk ─┤

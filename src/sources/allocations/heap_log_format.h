@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The types of records in the log of a garbage-collected heap, for its reader and lode's own
- * writer; docs/formats/heap-log.md describes them. */
+ * writer; docs/reference/formats/heap-log.md describes them. */
 #pragma once
 
 enum {

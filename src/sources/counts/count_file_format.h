@@ -2,7 +2,7 @@
 /*
  * The file in which the plugin in QEMU counts what one process executes, and which lode reads while
  * it grows or after the process has ended, in whatever way. Plain C without any library, as the
- * plugin is nothing else. Described in docs/formats/counts.md.
+ * plugin is nothing else. Described in docs/reference/formats/counts.md.
  *
  *   header ─ which segment is what
  *   segment 0, 1, 2 …, each COUNT_SEGMENT_BYTES long, each a piece of one array:

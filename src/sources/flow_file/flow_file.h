@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flow file: any execution flow graph as text, see docs/formats/flow-file.md (versions 1 and
- * 2).
+ * The flow file: any execution flow graph as text, see docs/reference/formats/flow-file.md
+ * (versions 1 and 2).
  *
  * Where the format leaves a choice, the reader takes it so: lines may end in CR LF, and lines
  * without a field are skipped; numbers may have an exponent but no sign; names are UTF-8 without

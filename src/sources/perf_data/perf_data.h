@@ -11,7 +11,8 @@
  * skipped and counted.
  *
  * A recording of lode's may keep copies of files that are nowhere else, see
- * docs/formats/recorded-files.md, and logs of windows, see docs/formats/windows.md.
+ * docs/reference/formats/recorded-files.md, and logs of windows, see
+ * docs/reference/formats/windows.md.
  *
  * Formats: linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that lode keeps in a recording, as docs/formats/recorded-files.md describes them:
+ * The files that lode keeps in a recording, as docs/reference/formats/recorded-files.md describes
+ * them:
  *
  *   version, entries, bytes of them │ entry, entry … │ contents, each a frame of zstd
  *

@@ -54,16 +54,18 @@ enum { /* bits of the header's feature map, and numbers of FEATURE records */
 	LODE_PERF_FEATURE_PMU_MAPPINGS = 16,
 	LODE_PERF_FEATURE_DIRECTORY = 24,
 	LODE_PERF_FEATURE_CLOCK_DATA = 29,
-	LODE_PERF_FEATURE_LAST_KNOWN = 31,    /* PMU_CAPS */
-	LODE_PERF_FEATURE_LODE_WINDOWS = 253, /* of lode's own, see docs/formats/windows.md */
-	LODE_PERF_FEATURE_LODE_FILES = 254, /* of lode's own, see docs/formats/recorded-files.md */
-	LODE_PERF_FEATURE_LODE = 255,       /* likewise, see record/perf/perf_features.h */
+	LODE_PERF_FEATURE_LAST_KNOWN = 31, /* PMU_CAPS */
+	LODE_PERF_FEATURE_LODE_WINDOWS =
+		253, /* of lode's own, see docs/reference/formats/windows.md */
+	LODE_PERF_FEATURE_LODE_FILES =
+		254, /* of lode's own, see docs/reference/formats/recorded-files.md */
+	LODE_PERF_FEATURE_LODE = 255, /* likewise, see record/perf/perf_features.h */
 	LODE_PERF_FEATURE_BITS = 256,
 };
 
 /*
- * The section of recorded files, docs/formats/recorded-files.md. The limits are those of a
- * recording, and what a reader accepts.
+ * The section of recorded files, docs/reference/formats/recorded-files.md. The limits are those of
+ * a recording, and what a reader accepts.
  */
 enum {
 	LODE_PERF_FILES_VERSION = 1,
@@ -75,7 +77,7 @@ enum {
 #define LODE_PERF_FILES_MAX_BYTES_EACH (UINT64_C(512) << 20)
 #define LODE_PERF_FILES_MAX_BYTES (UINT64_C(1) << 30) /* of all that are kept, not compressed */
 
-/* The section of windows, docs/formats/windows.md; likewise. */
+/* The section of windows, docs/reference/formats/windows.md; likewise. */
 enum {
 	LODE_PERF_WINDOWS_VERSION = 1,
 	LODE_PERF_WINDOWS_HEAD_BYTES = 8, /* before the logs */

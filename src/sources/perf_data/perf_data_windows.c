@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The logs of windows in a recording, as docs/formats/windows.md describes their section:
+ * The logs of windows in a recording, as docs/reference/formats/windows.md describes their section:
  *
  *   version, number of logs │ sizes, frame of zstd │ sizes, frame │ …
  *

@@ -9,7 +9,7 @@
  *   csv        kind,address,size,thread with a header line
  *
  * compressed by gzip, xz, zstd or bzip2, or not, from a file or a pipe.
- * docs/formats/reference-forms.md says what each keeps and loses.
+ * docs/reference/formats/reference-forms.md says what each keeps and loses.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the log of windows of one process: stretches of instructions that were executed step by
- * step, with the registers before each (docs/formats/windows.md).
+ * step, with the registers before each (docs/reference/formats/windows.md).
  *
  *   log ─▶ window, window … ─▶ step, step …
  */

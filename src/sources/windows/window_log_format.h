@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The log of windows as the preloaded library writes it, one for each program that a process
- * executes; docs/formats/windows.md has the description.
+ * executes; docs/reference/formats/windows.md has the description.
  *
  *   │ header, a page │ window: head, steps │ window: head, steps │ …
  *                    └── only whole ones: `used` grows when a window has ended ──

@@ -8,7 +8,8 @@
  *   addresses ───▶ slot streams (of each slot one column, in the representation that suits it)
  *   switches ────▶ thread stream
  *
- * The bytes are those of docs/formats/rps-streams.md, before compression. Knows nothing of files.
+ * The bytes are those of docs/reference/formats/rps-streams.md, before compression. Knows nothing
+ * of files.
  */
 #pragma once
 

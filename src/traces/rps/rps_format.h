@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a packed address trace, as docs/formats/rps.md describes them:
+ * The bytes of a packed address trace, as docs/reference/formats/rps.md describes them:
  *
  *   header │ section │ section │ … │ index section │ footer
  *

@@ -22,7 +22,7 @@ void lode_finding_append_amount(GString *out, double value);
 /*
  * Whether `each` is a lower bound: in the focus or before it is a branch, a call, a fence or an
  * entry, where mostly the front end is waited for. Late samples of that are spread over the
- * instructions that arrive afterwards (docs/cause.md), of which the focus is one.
+ * instructions that arrive afterwards (docs/reference/waiting.md), of which the focus is one.
  */
 bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
 	const LodeFindings *findings, const LodeFinding *finding);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes that say why an instruction may take time (docs/attributes.md): what it waits for
- * beyond the next instruction, what its addresses are like, what windows observed, what the code
- * alone tells. They are shown as they are written, beside the instruction and with their share of
- * the weight.
+ * Attributes that say why an instruction may take time (docs/reference/attributes.md): what it
+ * waits for beyond the next instruction, what its addresses are like, what windows observed, what
+ * the code alone tells. They are shown as they are written, beside the instruction and with their
+ * share of the weight.
  */
 #pragma once
 

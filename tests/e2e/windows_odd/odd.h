@@ -18,7 +18,7 @@ typedef struct {
 	const char *name;
 	int (*run)(void); /* its result is the program's status */
 	const char *note; /* "none": no windows by design; "known": it may change, as
-	                     docs/windows.md says; "event": a timer's signal may interrupt
+	                     docs/use/windows.md says; "event": a timer's signal may interrupt
 	                     its waits; NULL: none of these */
 } OddKind;
 

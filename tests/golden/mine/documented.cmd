@@ -1,4 +1,4 @@
-# The example of docs/formats/flow-file.md, with the supports that stand there.
+# The example of docs/reference/formats/flow-file.md, with the supports that stand there.
 cat >sum.flow <<'END'
 lode-flow 1
 event cycles

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instruction sequences (docs/mining.md §5) by walking every path, for profiles without code. */
+/* Instruction sequences (docs/reference/mining.md §5) by walking every path, for profiles without
+ * code. */
 #pragma once
 
 #include "model/mining_run.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which sequences --closed and --maximal keep (docs/mining.md §6), by comparing all with all. */
+/* Which sequences --closed and --maximal keep (docs/reference/mining.md §6), by comparing all with
+ * all. */
 #pragma once
 
 #include "model/mining_run.h"

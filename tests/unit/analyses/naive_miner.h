@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The oracle of the miner's tests: docs/mining.md §1–§4 word by word, by brute force. Every path
- * and every window is walked for every sequence; nothing is shared with the real miner but the
- * nouns. Graphs may have 64 attributes, paths 32 vertices.
+ * The oracle of the miner's tests: docs/reference/mining.md §1–§4 word by word, by brute force.
+ * Every path and every window is walked for every sequence; nothing is shared with the real miner
+ * but the nouns. Graphs may have 64 attributes, paths 32 vertices.
  */
 #pragma once
 

@@ -982,7 +982,7 @@ static void test_several_files(void)
 	g_assert_cmpuint(thread_of(profile, 2)->ordinal, ==, 0);
 }
 
-/* A log of what a process allocated, with one chunk; docs/formats/allocation-log.md. */
+/* A log of what a process allocated, with one chunk; docs/reference/formats/allocation-log.md. */
 typedef struct {
 	PerfDataWriter bytes;
 	const char *path;

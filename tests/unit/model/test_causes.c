@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weight moved to what waited, against the rule as it is written (docs/cause.md), edge by edge for
- * one instruction after the other, on random graphs; and counts that no program has.
+ * Weight moved to what waited, against the rule as it is written (docs/reference/waiting.md), edge
+ * by edge for one instruction after the other, on random graphs; and counts that no program has.
  */
 #include "model/causes.h"
 #include "seeds.h"

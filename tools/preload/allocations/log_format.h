@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The allocation log as it lies in the file; docs/formats/allocation-log.md has the description.
+ * The allocation log as it lies in the file; docs/reference/formats/allocation-log.md has the
+ * description.
  *
  *   │ header, a page │ chunk of thread 7: record, record, 0 … │ chunk of thread 9: … │
  *

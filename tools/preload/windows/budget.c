@@ -18,7 +18,7 @@
 #define FIRST_NS (10 * MILLION)
 /* A short program may have a tenth of its time, up to the share of this time. */
 #define SHORT_PROGRAM_NS (3333 * MILLION)
-/* Loading the library takes as long as starting it; see docs/stepping.md. */
+/* Loading the library takes as long as starting it; see docs/inside/stepping.md. */
 enum { LOAD_FACTOR = 2 };
 
 enum { MAX_TRIES = 8 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processor time that windows may take: a share of the processor time of all processes of a
- * recording, which share a page, the file DIRECTORY/budget (docs/formats/windows.md).
+ * recording, which share a page, the file DIRECTORY/budget (docs/reference/formats/windows.md).
  *
  *   process ── adds the time it has used ───▶ worked ┐
  *           ── reserves before each window ─▶ spent  ┴─▶ may a window begin?

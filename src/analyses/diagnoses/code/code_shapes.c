@@ -288,7 +288,7 @@ static bool is_counter(LodeInstructionDecoder *decoder, const LodeProfile *profi
 	       (one.constant == 1 || one.constant == -1);
 }
 
-/* A lower bound, as of spread:tlb (docs/attributes.md). */
+/* A lower bound, as of spread:tlb (docs/reference/attributes.md). */
 static double least_pages(GArray *pages)
 {
 	double n = pages->len, pairs = 0, equal = 0;
@@ -334,7 +334,7 @@ static void find_counters(
 
 /* --- string instructions --- */
 
-/* Where more bytes are moved, beginning is not most of it (docs/attributes.md). */
+/* Where more bytes are moved, beginning is not most of it (docs/reference/attributes.md). */
 static const double BLOCK_BYTES = 256;
 enum { ENOUGH_RUNS = 3 };
 

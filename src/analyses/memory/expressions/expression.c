@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From text to a typed tree, by precedence climbing (the grammar is that of docs/expressions.md),
- * and definitions; expression_program.c runs it. */
+/* From text to a typed tree, by precedence climbing (the grammar is that of
+ * docs/reference/expressions.md), and definitions; expression_program.c runs it. */
 #include "analyses/memory/expressions/expression.h"
 
 #include "analyses/memory/expressions/expression_fault.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language that chooses and groups samples: docs/expressions.md.
+ * The language that chooses and groups samples: docs/reference/expressions.md.
  *
  *   function =~ "^parse" && latency > 100         which samples
  *   address >> 12 how they are grouped

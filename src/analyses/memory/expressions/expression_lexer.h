@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of an expression: docs/expressions.md. */
+/* The words of an expression: docs/reference/expressions.md. */
 #pragma once
 
 #include "analyses/memory/expressions/expression_value.h"

@@ -578,13 +578,13 @@ static void check_documented(const char *page, const char *word)
 	g_autofree char *escaped = g_strdup_printf("`%s`", word[0] == '|' ? "\\|\\|" : word);
 
 	if (strstr(page, span) == NULL && strstr(page, escaped) == NULL)
-		g_error("docs/expressions.md does not have %s", span);
+		g_error("docs/reference/expressions.md does not have %s", span);
 }
 
 static void test_documented(Fixture *self, const void *data)
 {
 	g_autofree char *path = g_build_filename(
-		g_getenv("LODE_SOURCE_ROOT"), "docs", "expressions.md", NULL);
+		g_getenv("LODE_SOURCE_ROOT"), "docs", "reference", "expressions.md", NULL);
 	g_autofree char *page = NULL;
 	size_t n;
 	const LodeSampleAttribute *table = lode_sample_attribute_table(&n);

@@ -535,7 +535,7 @@ static void test_hostile(void)
 static void test_documented(void)
 {
 	g_autofree char *path = g_build_filename(
-		g_getenv("LODE_SOURCE_ROOT"), "docs", "parts.md", NULL);
+		g_getenv("LODE_SOURCE_ROOT"), "docs", "use", "parts.md", NULL);
 	g_autofree char *page = NULL;
 
 	g_assert_true(g_file_get_contents(path, &page, NULL, NULL));

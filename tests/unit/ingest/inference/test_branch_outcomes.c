@@ -2,7 +2,7 @@
 /*
  * Observed outcomes of branches: the flow of a naive solver on random graphs, conserved to the
  * unit; and simulated runs of random programs, whose samples and windows estimate executions that
- * are known (the table of docs/inference.md, section 7; run with -m thorough --verbose).
+ * are known (the table of docs/inside/inference.md, section 7; run with -m thorough --verbose).
  */
 #include "ingest/inference/branch_outcomes.h"
 
@@ -104,7 +104,7 @@ static void check_conserved(const Case *self, double unit)
 	}
 }
 
-/* As docs/inference.md says, step by step. */
+/* As docs/inside/inference.md says, step by step. */
 static double naive_share(double inferred, double n, double all)
 {
 	double share = (inferred + n) / (1 + all), bound = 1 / (all + 1);

@@ -135,7 +135,7 @@ static void infer(Case *self)
 	g_assert_true(self->result.is_optimal);
 }
 
-/* The costs of docs/inference.md. */
+/* The costs of docs/inside/inference.md. */
 typedef struct {
 	int64_t increase, decrease;
 } Costs;

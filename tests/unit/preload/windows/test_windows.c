@@ -493,7 +493,8 @@ static void test_mixed(void)
 	g_test_message("ends: %u length, %u system call, %u contended, %u repeat", n_ends[0],
 		n_ends[LODE_WINDOW_END_SYSTEM_CALL], n_ends[LODE_WINDOW_END_CONTENDED],
 		n_ends[LODE_WINDOW_END_REPEAT]);
-	/* A step of code like this; what random numbers need is in docs/formats/windows.md. */
+	/* A step of code like this; what random numbers need is in
+	 * docs/reference/formats/windows.md. */
 	g_assert_cmpuint(header->used - header->page, <, 40 * n_steps);
 	g_array_unref(decoder.mappings);
 	g_unlink(file);
