@@ -6,7 +6,7 @@
  *
  * A reference that crosses a line accesses both; it is one access, and one miss if either misses.
  * How a modify counts, what a prefetch counts for, and how inclusion is kept is in
- * docs/use/traces.md.
+ * docs/reference/caches.md.
  */
 #pragma once
 

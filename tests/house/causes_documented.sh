@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# docs/use/diagnosis.md has each cause that a diagnosis can have, and no other: those of the rules in
+# docs/reference/causes.md has each cause that a diagnosis can have, and no other: those of the rules in
 # causes.ini and services.ini, and those that the code names. Prints TAP.
 #
 #   tests/house/causes_documented.sh ROOT
@@ -19,7 +19,7 @@ made() {
 # The words in the first column of its tables.
 documented() {
 	# shellcheck disable=SC2016 # Markdown's quotes
-	sed -nE '/^## The causes/,/^## Time/s/^\| `([a-z0-9-]+)` \|.*/\1/p' docs/use/diagnosis.md
+	sed -nE '/^## The causes/,/^## Time/s/^\| `([a-z0-9-]+)` \|.*/\1/p' docs/reference/causes.md
 }
 
 # verdict NUMBER NAME LINES

@@ -4,7 +4,7 @@
 A cost's code works on the uint64_t v, with uint32_t i counting upwards, in function $n; $k is an odd
 constant. Where `loop` is set it is a loop of its own and adds to x; turn is then where it may begin.
 Code, head and start are one text for both programs, or two: with the cost, and what an engineer
-would write instead. Words that count as right are those of the catalogue in docs/use/diagnosis.md.
+would write instead. Words that count as right are those of the catalogue in docs/reference/causes.md.
 """
 from typing import Callable, NamedTuple, Optional, Union
 

@@ -2,7 +2,7 @@
 /*
  * Diagnoses: the causes of a program's cost in an engineer's words, each with its scope, what
  * supports it, what removing it would save, and the remedy. Made by analyses/diagnoses from a
- * profile and its findings, shown by the views; docs/use/diagnosis.md has the definitions.
+ * profile and its findings, shown by the views; docs/reference/causes.md has the definitions.
  *
  *   diagnosis ── cause         a word of the catalogue, "division"
  *             ├─ scope         where: functions, one function, a loop, a service, the kernel, data

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* docs/use/traces.md has the sources of the figures. */
+/* docs/reference/caches.md has the sources of the figures. */
 typedef struct {
 	const char *name;
 	const char *text; /* NULL: read from the machine */

@@ -7,7 +7,7 @@
  * Sources: M. Hill, "Aspects of cache memory and instruction buffer performance", Berkeley
  * UCB/CSD 87/381, 1987 (three classes); M. Dubois, J. Skeppstedt, L. Ricciulli, K. Ramamurthy,
  * P. Stenström, "The detection and elimination of useless misses in multiprocessors", ISCA 1993
- * (true and false sharing; here in the simpler form that docs/use/traces.md defines).
+ * (true and false sharing; here in the simpler form that docs/reference/caches.md defines).
  */
 #pragma once
 

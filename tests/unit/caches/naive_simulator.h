@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Caches as docs/use/traces.md words them, in the plainest way: every reference is looked up, sets
+ * Caches as docs/reference/caches.md words them, in the plainest way: every reference is looked up, sets
  * are searched, dirt is spread byte by byte. The oracle of the simulator.
  */
 #pragma once
