@@ -4,7 +4,8 @@
  *
  *   i1=32K:8:64,d1=32K:8:64:plru,l2=1M:16:64,l3=32M:16:64:shared,dtlb=64:4:4K
  *
- * or a preset by its name, or a file with one such part a line. docs/reference/caches.md has the grammar.
+ * or a preset by its name, or a file with one such part a line. docs/reference/caches.md has the
+ * grammar.
  */
 #pragma once
 

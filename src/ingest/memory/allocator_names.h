@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions at which no allocation's site is looked for, by name: allocators, wrappers around them
- * and containers, of libraries and languages. docs/use/allocations.md has the list. Private to
- * ingest/.
+ * and containers, of libraries and languages (docs/use/allocations.md).
+ * Private to ingest/.
  */
 #pragma once
 

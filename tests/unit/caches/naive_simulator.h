@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Caches as docs/reference/caches.md words them, in the plainest way: every reference is looked up, sets
- * are searched, dirt is spread byte by byte. The oracle of the simulator.
+ * Caches as docs/reference/caches.md words them, in the plainest way: every reference is looked up,
+ * sets are searched, dirt is spread byte by byte. The oracle of the simulator.
  */
 #pragma once
 
