@@ -18,7 +18,7 @@
 # link again; the loop is a library that a copy of the program needs (DT_NEEDED, by patchelf), and its
 # constructor runs before main(). Where that cannot be done – no patchelf, a static program – the
 # library is preloaded, and the table says so.
-# The first constants of the rule (docs/use/classify.md §8) were chosen on the workloads marked "made"; the
+# The first constants of the rule (bench/results/classify.md) were chosen on the workloads marked "made"; the
 # others were looked at once, afterwards.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -108,7 +108,7 @@ def attributes_of(base, event, total):
 
 
 def pooled_of(base):
-    """Many instructions with few observations each; docs/use/windows.md."""
+    """Many instructions with few observations each; model/observed/pooled_windows.h."""
     shares = {}
     for part, whole in POOLED:
         parts, wholes = base.execute(f"SELECT sum({part}), sum({whole}) FROM window_instruction").fetchone()

@@ -728,7 +728,7 @@ const LodeVerb lode_question_trace_simulate = {
 		"Replays all references of the trace through the caches, in one pass for all "
 		"hierarchies. The counts are exact for caches that work as described; the "
 		"caches of a real processor do so only approximately. docs/reference/caches.md has "
-                "the "
+		"the "
 		"grammar of descriptions and the definition of the counts.\n"
 		"\n"
 		"The presets are host, cachegrind, skylake-server, zen3, cortex-a72 and "

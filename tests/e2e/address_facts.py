@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Facts of addresses (docs/reference/attributes.md) of a program that has one kind of addresses at a time.
+"""Facts of addresses (docs/reference/address-attributes.md) of a program that has one kind of addresses at a time.
 
   tests/e2e/address_facts.py LODE SOURCE      SOURCE: address_facts.c
 

@@ -9,7 +9,8 @@
 
 /* How far a program's time may differ from what the calibrations say, where nothing else ran; by
  * how much other programs may slow it down, on all processors; and what is unknown without any
- * calibration: standard errors of the logarithm, as equal pairs have shown (docs/use/compare.md).
+ * calibration: standard errors of the logarithm, as equal pairs have shown
+ * (docs/reference/comparison.md).
  */
 #define SPEED_FLOOR 0.02
 #define OTHERS_EFFECT 0.3

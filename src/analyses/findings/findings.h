@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From samples and executions to findings: the patterns and places that explain the cost, with what
- * an execution of each costs. docs/use/findings.md has the definitions: candidates are chosen by
- * how much better the model (cost_model.h) explains the samples with them, less their description
- * length (minimum description length: J. Rissanen 1978; pattern sets by it: J. Vreeken, M. van
- * Leeuwen, A. Siebes, "Krimp", 2011).
+ * an execution of each costs. docs/inside/finding-model.md has the definitions: candidates are
+ * chosen by how much better the model (cost_model.h) explains the samples with them, less their
+ * description length (minimum description length: J. Rissanen 1978; pattern sets by it: J. Vreeken,
+ * M. van Leeuwen, A. Siebes, "Krimp", 2011).
  */
 #pragma once
 

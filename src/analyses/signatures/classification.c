@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* docs/use/classify.md §8 says what each was chosen on. */
+/* bench/results/classify.md says what each was chosen on. */
 static const double is_rest_of_mixture = 0.05; /* unknown work, beside what is known */
 
 LODE_ORDER(compare_matches, LodeSignatureMatch, LODE_ASCENDING(distance), LODE_ASCENDING(signature))

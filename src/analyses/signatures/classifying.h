@@ -9,7 +9,7 @@
 #include "analyses/signatures/executed_sequences.h"
 #include "analyses/signatures/signature_model.h"
 
-/* docs/use/classify.md §8 says what each was chosen on. */
+/* bench/results/classify.md says what each was chosen on. */
 static const double least_share = 0.02; /* a mixture has no component with less */
 static const double least_rest = 0.02;  /* of the executions, in places: less is not reported */
 

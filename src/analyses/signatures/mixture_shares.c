@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* docs/use/classify.md §8 says what each was chosen on. */
+/* bench/results/classify.md says what each was chosen on. */
 static const double least_present = 0.25; /* of a share: what its own files must have of it */
 static const double is_alike = 0.25;      /* of two shares: an error that leaves them one */
 static const double half_width = 1.96;    /* of the 95 % interval, in standard errors */

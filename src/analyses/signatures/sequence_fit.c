@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/signatures/sequence_fit.h"
 
-/* docs/use/classify.md §8 says what each was chosen on. */
+/* bench/results/classify.md says what each was chosen on. */
 static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
 static const double least_left = 0.01;    /* of a signature, for sequences that it does not list */
 static const double least_in_file = 1e-3; /* of a sequence, in a file that a signature lacks */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* docs/use/classify.md §8 says what each was chosen on. */
+/* bench/results/classify.md says what each was chosen on. */
 static const double limit_factor = 2.5;   /* spreads that a distance may have */
 static const double least_limit = 0.05;   /* however little the profiles of a signature vary */
 static const double most_limit = 0.35;    /* however much: beyond are programs of another kind */

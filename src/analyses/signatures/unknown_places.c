@@ -4,7 +4,7 @@
 #include "analyses/signatures/signature_distance.h"
 #include "base/arrays/sort_order.h"
 
-/* docs/use/classify.md §8 says what each was chosen on. */
+/* bench/results/classify.md says what each was chosen on. */
 static const double new_file_limit = 0.2;   /* for a file that no signature has: a new build */
 static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
 static const double least_place = 0.001;    /* of the executions, for a function to be listed */

@@ -2,7 +2,7 @@
 /*
  * The addresses of one instruction as attributes: where it goes next (stride), how many
  * pages are in use (spread), how much of its lines (lines), and conflicts of one set (conflict).
- * docs/reference/attributes.md defines them. Private to ingest/join/.
+ * docs/reference/address-attributes.md defines them. Private to ingest/join/.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Observed outcomes of branches: the flow of a naive solver on random graphs, conserved to the
  * unit; and simulated runs of random programs, whose samples and windows estimate executions that
- * are known (the table of docs/inside/inference.md, section 7; run with -m thorough --verbose).
+ * are known (the table of bench/results/inference.md; run with -m thorough --verbose).
  */
 #include "ingest/inference/branch_outcomes.h"
 
