@@ -15,7 +15,7 @@ typedef struct {
 } Choosing;
 
 /* So much of the executions must take one way: the others, which may wait many times as long, must
- * not have most of the time all the same. Measured in bench/results/waiting.md. */
+ * not have most of the time all the same. Measured in bench/results/data-addresses.md. */
 static const double NEARLY_ALL = 0.99;
 
 static void *edge_key(uint32_t source, uint32_t target)
