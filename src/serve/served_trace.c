@@ -2,7 +2,6 @@
 #include "serve/served_trace.h"
 
 #include "serve/turn.h"
-#include "traces/rps/rps_format.h"
 #include "traces/trace_reader.h"
 
 #include <stdio.h>
@@ -14,18 +13,6 @@ struct LodeServedTrace {
 	char *simulated;      /* the key of the simulation; NULL: none yet */
 	LodeProfile *profile; /* with the misses as events */
 };
-
-bool lode_served_trace_is_one(const char *path)
-{
-	char begin[LODE_RPS_MAGIC_BYTES] = "";
-	FILE *file = fopen(path, "rbe");
-
-	if (file == NULL)
-		return false;
-	size_t n = fread(begin, 1, sizeof(begin), file);
-	fclose(file);
-	return n == sizeof(begin) && memcmp(begin, LODE_RPS_MAGIC, sizeof(begin)) == 0;
-}
 
 LodeServedTrace *lode_served_trace_open(const char *path, GError **error)
 {

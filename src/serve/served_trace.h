@@ -11,9 +11,6 @@
 
 typedef struct LodeServedTrace LodeServedTrace;
 
-/* Whether a file begins with the magic number of a trace. */
-bool lode_served_trace_is_one(const char *path);
-
 /* Errors: as lode_trace_reader_open(). */
 LodeServedTrace *lode_served_trace_open(const char *path, GError **error);
 void lode_served_trace_close(LodeServedTrace *self);

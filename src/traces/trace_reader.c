@@ -11,6 +11,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/error.h"
+#include "base/files/new_file.h"
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
 #include "traces/blocks/function_region.h"
@@ -114,7 +115,7 @@ struct LodeTraceReader {
 	LodeTraceRange range;
 	uint64_t end_frame;         /* after those that have references of it */
 	DictionaryCursor asked;     /* of the calling thread, for queries about a frame */
-	GError *broken;             /* why blocks of a dictionary are not to be had… */
+	GError *broken;             /* why the blocks of a dictionary are not available… */
 	uint32_t broken_dictionary; /* …of this one… */
 	uint64_t broken_frame;      /* …from this frame on */
 	DictionaryCursor cursor;    /* of the workers */
@@ -595,4 +596,9 @@ bool lode_trace_reader_is_format(const char *data, size_t size)
 {
 	return size >= LODE_RPS_MAGIC_BYTES &&
 	       memcmp(data, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES) == 0;
+}
+
+bool lode_is_packed_trace(const char *path)
+{
+	return lode_file_begins_with(path, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES);
 }

@@ -12,6 +12,7 @@
 #include "traces/rps/rps_fields.h"
 #include "traces/rps/rps_format.h"
 #include "traces/rps/rps_section.h"
+#include "traces/trace_reader.h"
 
 #include <errno.h>
 #include <lzma.h>
@@ -297,11 +298,6 @@ static void writer_free(void *trace)
 	g_free(self);
 }
 
-static bool is_packed_trace(const char *path)
-{
-	return lode_file_begins_with(path, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES);
-}
-
 LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterOptions *options,
 	const LodeTraceDescription *description, GError **error)
 {
@@ -321,7 +317,7 @@ LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterO
 	self->path = g_strdup(path);
 	self->level = options->level;
 	self->index = g_byte_array_new();
-	if (!lode_new_file_may_replace(path, is_packed_trace, "packed trace", error)) {
+	if (!lode_new_file_may_replace(path, lode_is_packed_trace, "packed trace", error)) {
 		writer_free(self);
 		return NULL;
 	}

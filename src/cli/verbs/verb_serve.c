@@ -81,7 +81,7 @@ static bool open_files(char **paths, LodeServedFiles *files, GError **error)
 
 	lode_terminal_progress_init(&screen);
 	for (size_t i = 0; paths[i] != NULL; i++) {
-		bool is_trace = lode_served_trace_is_one(paths[i]);
+		bool is_trace = lode_is_packed_trace(paths[i]);
 		void *opened = is_trace ? (void *)lode_served_trace_open(paths[i], error)
 		                        : (void *)lode_served_profile_open(
 						  paths[i], &screen.progress, error);

@@ -185,8 +185,7 @@ static void finish_log(TracedProcess *self, const char *output)
 enum {
 	POLL_US = 50 * 1000,
 	MAX_FINISHING = 8, /* files waiting to be finished: each holds memory */
-	START_BYTES = 64,
-	FIRST_NUMBER = 2, /* of the first file besides the run's own */
+	FIRST_NUMBER = 2,  /* of the first file besides the run's own */
 };
 
 struct LodeTracedProcesses {
@@ -492,14 +491,7 @@ void lode_traced_processes_poll(LodeTracedProcesses *self)
 /* Removes a trace of an earlier recording. False: it does not exist, or is not a packed trace. */
 static bool remove_stale(const char *path)
 {
-	char start[START_BYTES];
-	FILE *file = fopen(path, "rbe");
-
-	if (file == NULL)
-		return false;
-	size_t n = fread(start, 1, sizeof(start), file);
-	fclose(file);
-	if (!lode_trace_reader_is_format(start, n) || g_unlink(path) != 0)
+	if (!lode_is_packed_trace(path) || g_unlink(path) != 0)
 		return false;
 	g_autofree char *log = log_path(path);
 	g_unlink(log);

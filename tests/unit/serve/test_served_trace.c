@@ -33,13 +33,13 @@ static void test_is_one(void)
 	g_autofree char *folder = g_path_get_dirname(trace);
 	g_autofree char *other = g_build_filename(folder, "other", NULL);
 
-	g_assert_true(lode_served_trace_is_one(trace));
-	g_assert_false(lode_served_trace_is_one(folder));
-	g_assert_false(lode_served_trace_is_one(other));
+	g_assert_true(lode_is_packed_trace(trace));
+	g_assert_false(lode_is_packed_trace(folder));
+	g_assert_false(lode_is_packed_trace(other));
 	g_assert_true(g_file_set_contents(other, "", 0, NULL));
-	g_assert_false(lode_served_trace_is_one(other));
+	g_assert_false(lode_is_packed_trace(other));
 	g_assert_true(g_file_set_contents(other, "SQLite format 3", -1, NULL));
-	g_assert_false(lode_served_trace_is_one(other));
+	g_assert_false(lode_is_packed_trace(other));
 	g_unlink(other);
 	lode_remove_trace(trace);
 }
