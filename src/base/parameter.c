@@ -149,7 +149,7 @@ static gboolean take_option(const char *name, const char *value, void *user_data
 		                                          : name[1] == row->letter;
 		if (!is_it || !lode_parameter_is_option(row))
 			continue;
-		/* "-o -- PROGRAM": what ends the options is no value. */
+		/* "-o -- PROGRAM": "--", which ends the options, is not a value. */
 		if (row->kind != LODE_PARAMETER_FLAG && strcmp(value, "--") == 0) {
 			g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 				"Missing argument for %s", name);

@@ -155,9 +155,13 @@ char *lode_parameters_undash(const LodeParameterGroup *groups, const char *messa
 bool lode_size_from_text(const char *text, uint64_t *out_bytes);
 bool lode_share_from_text(const char *text, double *out_share);
 
+/* The texts of a list (NULL-terminated) with commas between them; NULL for NULL. The caller frees
+ * it.
+ */
+char *lode_parameter_join(const char *const *list);
+
 /* Checks that there is exactly one argument (NULL-terminated). Errors: _USAGE, with the missing
  * argument ("PROFILE.lode") or the first superfluous one. */
-char *lode_parameter_join(const char *const *list);
 bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error);
 
 /* Sets _USAGE with this message, and gives false. */

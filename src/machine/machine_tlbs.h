@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TLBs of data of a processor, for pages of 4 KiB, as CPUID says, or where it does not, as
- * hypervisors let it, by the family:
+ * The TLBs of data of a processor, for pages of 4 KiB: from CPUID, or, where a hypervisor hides
+ * them there, from a table by the family of the processor:
  *
  *   AMD      functions 8000_0005h, 8000_0006h, 8000_0021h (the unit of the numbers)
  *   Intel    leaf 18h; leaf 2 up to Skylake
  *
  * Sources: AMD64 Architecture Programmer's Manual volume 3; Intel 64 and IA-32 Architectures
- * Software Developer's Manual, volume 2A. Those of families: tlb_sizes.h.
+ * Software Developer's Manual, volume 2A. The table: tlb_sizes.h.
  */
 #pragma once
 

@@ -209,24 +209,6 @@ static void read_distances(LodeTopology *self, hwloc_topology_t machine, const G
 	hwloc_distances_release(machine, given);
 }
 
-static void read_caches(LodeTopology *self, hwloc_topology_t machine)
-{
-	static const hwloc_obj_type_t levels[] = {
-		HWLOC_OBJ_L5CACHE,
-		HWLOC_OBJ_L4CACHE,
-		HWLOC_OBJ_L3CACHE,
-		HWLOC_OBJ_L2CACHE,
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(levels); i++) {
-		hwloc_obj_t cache = hwloc_get_obj_by_type(machine, levels[i], 0);
-		if (cache == NULL)
-			continue;
-		self->cache_bytes = cache->attr->cache.size;
-		return;
-	}
-}
-
 static bool take_nodes(LodeTopology *self, hwloc_topology_t machine, GError **error)
 {
 	g_autoptr(GArray) objects = g_array_new(FALSE, FALSE, sizeof(hwloc_obj_t));
@@ -250,7 +232,6 @@ static bool take_nodes(LodeTopology *self, hwloc_topology_t machine, GError **er
 	int n_cores = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_CORE);
 	self->n_cores = n_cores > 0 ? (uint32_t)n_cores : self->n_cpus;
 	read_distances(self, machine, objects);
-	read_caches(self, machine);
 	return true;
 }
 

@@ -23,7 +23,6 @@ typedef struct {
 	                      the other; 1: local; NULL: unknown */
 	uint32_t n_cpus;   /* of all nodes */
 	uint32_t n_cores;
-	uint64_t cache_bytes; /* of one cache of the last level; 0: unknown */
 } LodeTopology;
 
 /*

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Times what any instruction has that executes as often: then something waited. */
+/* A weight this many times that of any instruction that executes as often shows that something
+ * waited. */
 #define MIN_PEAK 8.0
 
 /* The edges and ways that lead to one instruction. */

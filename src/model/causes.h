@@ -77,8 +77,8 @@ double lode_causes_charge(const LodeCauses *self, const double *sampled, double 
 
 /*
  * The event that has the weight of another where it was sampled, or where it was waited for:
- * "cpu-clock" for "cpu-clock:cause" and back. LODE_NONE: there is none, as of exact events and in
- * profiles of before there were such events.
+ * "cpu-clock" for "cpu-clock:cause" and back. LODE_NONE: there is none, as of exact events, or the
+ * profile is older than such events.
  */
 uint32_t lode_profile_event_as_sampled(const LodeProfile *profile, uint32_t event);
 uint32_t lode_profile_event_as_charged(const LodeProfile *profile, uint32_t event);

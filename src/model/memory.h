@@ -86,7 +86,7 @@ typedef struct {
 	uint32_t call; /* the access itself; LODE_NONE: no call is known */
 } LodeAccessPathOf;
 
-/* One that a sample fell into. */
+/* An allocation that a sample fell into. */
 typedef struct LodeAllocation {
 	uint32_t pid, site;
 	uint32_t thread; /* that allocated it; LODE_NONE */

@@ -14,7 +14,7 @@ static void clear_range(void *data)
 	g_free(range->note);
 }
 
-/* No memory for each thread. */
+/* LODE_NONE for each thread. */
 static GArray *unplaced(uint32_t n)
 {
 	GArray *array = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), n);

@@ -242,7 +242,6 @@ uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char 
 	return self->events->len - 1;
 }
 
-/* Events are few: a search by name costs less than a table. */
 double lode_profile_equal_samples(const LodeProfile *self)
 {
 	return self->n_equal_samples > 0 ? MIN(self->n_equal_samples, self->n_samples)
@@ -259,6 +258,7 @@ double lode_profile_system_error(const LodeProfile *self)
 	return sqrt(self->user_seconds * self->system_seconds / all * tick_seconds);
 }
 
+/* Events are few: a search by name costs less than a table. */
 uint32_t lode_profile_find_event(const LodeProfile *self, const char *name)
 {
 	for (guint i = 0; i < self->events->len; i++)

@@ -209,8 +209,8 @@ typedef struct LodeProfile {
 	                  flow file, or an earlier lode */
 	double cycles_per_ns;  /* of the processor when the program had ended; 0: unknown */
 	LodeMemoryRates rates; /* of the machine, by one thread; 0: not known */
-	/* Of a part (analyses/parts/): "thread worker: 31 % of the weight", and the options that
-	 * choose it; NULL: the whole. Not stored. */
+	/* The description of a part (analyses/parts/), "thread worker: 31 % of the weight", and the
+	 * options that choose it; NULL: the whole. Not stored. */
 	char *part, *part_options;
 	LodeFrequency frequency;
 	uint32_t weight_event;  /* default weight */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* In recordings, copies of user stacks shrink most, to a hundredth. A file of zeros shrinks to a
- * thousandth or less, and is no recording. */
+ * thousandth or less, and is not a recording. */
 enum {
 	MAX_EXPANSION = 512,
 	FREE_BYTES = 64 << 20, /* which are no harm */

@@ -27,9 +27,9 @@ LodeNewFile *lode_new_file_open(const char *path, GError **error);
 typedef bool (*LodeIsOfKind)(const char *path);
 
 /*
- * Whether nothing of another kind ("recording") would be replaced: there is no file, an empty one,
- * none that is regular (which is refused elsewhere), or one of that kind. Errors name the file:
- * _USAGE.
+ * Whether a file may be written to `path` without replacing one of a different kind: there is no
+ * file, or an empty one, or one of `kind` ("recording"), or one that is not regular, which is
+ * refused elsewhere. Errors name the file: _USAGE.
  */
 bool lode_new_file_may_replace(
 	const char *path, LodeIsOfKind is_of_kind, const char *kind, GError **error);

@@ -7,8 +7,8 @@
 
 /*
  * Shows text by the command of $LODE_PAGER, else of $PAGER, else by less where it is installed, and
- * waits for its end. As of git: a command that is empty or "cat" is none, and less gets LESS=FRX
- * unless LESS is set, so that it ends by itself where the text fits the screen. False: nothing was
- * shown, and the caller prints.
+ * waits for its end. As git does, it takes an empty command or "cat" for none, and gives less
+ * LESS=FRX unless LESS is set, so that it ends by itself where the text fits the screen. False:
+ * nothing was shown, and the caller prints.
  */
 bool lode_pager_show(const char *text, size_t size);

@@ -30,7 +30,7 @@ typedef enum {
 typedef struct {
 	const char *name;    /* "gzip" */
 	const char *command; /* that decompresses a file of it */
-	/* NULL: no memory; of bytes it may take at most `max_memory`. */
+	/* NULL: no memory. It may take at most `max_memory` bytes. */
 	void *(*open)(uint64_t max_memory);
 	/* Moves `in` and `out` along. A broken stream says why in *out_why, static. */
 	LodeStreamOutcome (*step)(void *state, LodeStreamStep *step, const char **out_why);

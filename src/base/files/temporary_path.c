@@ -80,7 +80,7 @@ static void remove_path(const char *path)
 
 void lode_temporary_paths_remove(void)
 {
-	/* For good: whoever would forget a path now, and free it, waits for the end. */
+	/* Never unlocked: a thread that would forget a path now, and free it, waits for the end. */
 	lock();
 	for (size_t i = 0; i < MAX_PATHS; i++)
 		if (paths[i] != NULL)

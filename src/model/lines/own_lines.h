@@ -14,8 +14,8 @@
 typedef struct LodeMemorySample LodeMemorySample;
 typedef struct LodeOwnLines LodeOwnLines;
 
-/* Of a profile, which is borrowed. Files that match one of the globs (NULL-terminated, or NULL) are
- * the user's own, wherever they are. */
+/* The profile is borrowed. Files that match one of the globs (NULL-terminated, or NULL) are the
+ * user's own, wherever they are. */
 LodeOwnLines *lode_own_lines_new(const LodeProfile *profile, const char *const *globs);
 void lode_own_lines_free(LodeOwnLines *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOwnLines, lode_own_lines_free)

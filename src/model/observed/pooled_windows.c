@@ -66,7 +66,7 @@ static LodePooledShare finish(const Pool *pool)
 
 	if (share.cases <= 0)
 		return share;
-	/* that of no hits in ten cases is not 0 */
+	/* the error of no hits in ten cases is not 0 */
 	double likely = (share.hits + 0.5) / (share.cases + 1);
 	share.share = share.hits / share.cases;
 	share.error = sqrt(MAX(variance(clusters, pool->all), likely * (1 - likely) / share.cases));
@@ -78,7 +78,7 @@ static Ratio ratio_of(double hits, double cases)
 	return (Ratio){MIN(hits, cases), cases};
 }
 
-/* Of the edges that were observed from an instruction. */
+/* Adds the edges that were observed from an instruction. */
 static void read_ways(const LodeWindows *windows, const LodeObservedInstruction *facts,
 	Ratio *out_unjudged, Ratio *out_differing)
 {

@@ -20,17 +20,17 @@
 #include "model/profile.h"
 
 typedef enum {
-	/* Of branches, indirect jumps and calls: */
-	LODE_POOLED_UNFORETOLD, /* of the outcomes that were judged */
-	LODE_POOLED_UNJUDGED,   /* of the outcomes: not judged, at an instruction that went several
+	/* Branches, indirect jumps and calls; shares of their outcomes: */
+	LODE_POOLED_UNFORETOLD, /* of the judged ones: not foretold by history */
+	LODE_POOLED_UNJUDGED,   /* not judged, at an instruction that went several
 	                           ways. All of them, or none, may be mispredicted */
-	LODE_POOLED_DIFFERING,  /* of the outcomes: that of two of one instruction drawn at random
+	LODE_POOLED_DIFFERING,  /* that of two of one instruction drawn at random
 	                           the ways differ: 0 where each goes one way only, ½ where both are
 	                           as frequent */
-	/* Of all instructions, of the steps: */
+	/* All instructions; shares of their steps: */
 	LODE_POOLED_DENORMAL,  /* with a denormal operand */
 	LODE_POOLED_UNDERFLOW, /* with a result that was rounded to a denormal number or to 0 */
-	/* Of instructions that access memory, of the accesses whose address is known: */
+	/* Instructions that access memory; shares of the accesses whose address is known: */
 	LODE_POOLED_REPEATED,    /* at the address of the access before by the same instruction */
 	LODE_POOLED_STRIDED,     /* at the instruction's most frequent distance from it */
 	LODE_POOLED_PAGE_CHANGE, /* to another page than the access before */
@@ -41,7 +41,7 @@ typedef enum {
 	LODE_POOLED_CONFLICTING, /* to a line that a set of the first level had no room for */
 	LODE_POOLED_LINE_USED,   /* of the bytes of the lines that it came to and left: used by any
 	                            instruction meanwhile; cases are lines */
-	/* Of calls, of those that were compared with the call before: */
+	/* Calls; shares of those that were compared with the call before: */
 	LODE_POOLED_SAME_ARGUMENTS,
 	LODE_POOLED_SAME_RESULT, /* of those with the same arguments that returned */
 	LODE_N_POOLED,
@@ -59,6 +59,6 @@ typedef struct {
 	uint32_t instructions, functions; /* of the set, that have a step */
 } LodePooledWindows;
 
-/* Of these instructions, which ascend. Without windows all have no case. */
+/* `instructions` ascend. Without windows no share has a case. */
 LodePooledWindows lode_pooled_windows(
 	const LodeProfile *profile, const uint32_t *instructions, size_t n);

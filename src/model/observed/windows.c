@@ -169,7 +169,7 @@ LodeObservedRounds lode_window_rounds(const LodeObservedInstruction *facts)
 		return rounds;
 	}
 	rounds.mean = n / exits;
-	/* Of 1 ÷ a share: exits of n, which are binomial. */
+	/* The error of 1 ÷ a share: exits of n, which are binomial. */
 	rounds.error = rounds.mean * sqrt((1 - exits / n) / exits);
 	return rounds;
 }

@@ -191,9 +191,9 @@ typedef struct {
 /* `facts` of the loop's head; may be NULL. */
 LodeObservedRounds lode_window_rounds(const LodeObservedInstruction *facts);
 
-/* Sums of the instructions' facts. */
-enum { LODE_JUDGED_OUTCOMES = 600 }; /* fewer say nothing of the whole program */
-typedef struct {
+/* Fewer judged outcomes say nothing of the whole program. */
+enum { LODE_JUDGED_OUTCOMES = 600 };
+typedef struct {           /* sums of the instructions' facts */
 	uint64_t outcomes; /* that were judged, of branches with at least LODE_OBSERVED_STEPS */
 	/* Outcomes of these branches that were not foretold, for 1,000 executed instructions; for
 	 * each branch the share of its judged outcomes holds for all its executions. NAN: fewer
