@@ -212,7 +212,7 @@ static LodeDataAccess apply_rules(Question *self)
 	return access;
 }
 
-/* The processor's or the kernel's own word beats all rules, which may still know the operand. */
+/* An address from the processor or the kernel beats all rules, which may still know the operand. */
 static void prefer_hardware(const LodeSampledCode *sampled, LodeDataAccess *access)
 {
 	const LodePerfSample *sample = &sampled->record->sample;

@@ -123,7 +123,7 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 	bool is_whole = has_stack && unwind(places, sampled, registers, returns);
 
 	if (!is_whole) {
-		/* The kernel's word, by frame pointers. */
+		/* What the kernel recorded, by frame pointers. */
 		lode_call_chain_find_returns(
 			&sampled->record->sample, (uint64_t)PERF_CONTEXT_USER, recorded);
 		for (guint i = find_rest(returns, recorded); i < recorded->len; i++)

@@ -427,7 +427,7 @@ static LodePlaceOutcome find_jit_code(LodePlaces *self, uint32_t pid, uint64_t t
 
 /* --- what happened --- */
 
-/* Old files do not say. */
+/* Old perf.data files do not record the mode. */
 static bool is_of_user(LodePerfMode mode)
 {
 	return mode == LODE_PERF_MODE_USER || mode == LODE_PERF_MODE_UNKNOWN;

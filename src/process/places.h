@@ -27,7 +27,7 @@ typedef struct {
 	uint64_t address; /* in it; without an image, run-time */
 } LodePlace;
 
-/* Why there is no image. The order is that of accounts. */
+/* Why there is no image, in the order in which it is reported. */
 typedef enum {
 	LODE_PLACE_FOUND,
 	LODE_PLACE_KERNEL, /* and in none of its functions: of samples, as the next two */
@@ -94,9 +94,9 @@ void lode_places_note_traced(
 void lode_places_limit(LodePlaces *self, uint32_t pid, uint64_t begin, uint64_t end);
 
 /*
- * Ends a recording, before anything is looked up; none for live places. `data`, which may be NULL,
- * is where it stands in: its own list of files, and its host and end, complete the mappings' data
- * of their files. If it is cancelled, the recording cannot be used.
+ * Ends a recording, before anything is looked up; not for live places. `data`, which may be NULL,
+ * is the reader of its perf.data: the list of files in it, the host and the time of the end
+ * complete what the mappings say of their files. If it is cancelled, the recording cannot be used.
  */
 void lode_places_freeze(
 	LodePlaces *self, LodePerfData *data, const char *path, const LodeProgress *progress);

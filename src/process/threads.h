@@ -15,8 +15,8 @@ typedef struct {
 	GArray *previous;     /* uint32_t: the thread that had the same ids before; UINT32_MAX */
 	GStringChunk *names;
 	uint32_t known[256]; /* private: threads found, whose ids no other had; UINT32_MAX */
-	guint limit;         /* of threads: what more there are count as the last one */
-	uint64_t n_merged;   /* how often that was so */
+	guint limit;         /* of threads: those beyond it count as the last one */
+	uint64_t n_merged;   /* look-ups of threads beyond the limit */
 } LodeThreads;
 
 enum { LODE_MAX_THREADS = 1 << 22 };

@@ -350,9 +350,9 @@ static uint32_t series_at(const Series *self, uint64_t i)
 	return (uint32_t)(self->first + self->step * (int64_t)i);
 }
 
-static bool is_at_sign(const Reader *self, const char *sign)
+static bool is_at_colon(const Reader *self)
 {
-	return at(self)->kind == LODE_PLACEMENT_TOKEN_SIGN && strcmp(at(self)->text, sign) == 0;
+	return at(self)->kind == LODE_PLACEMENT_TOKEN_SIGN && strcmp(at(self)->text, ":") == 0;
 }
 
 /* [A:B[:S]], from A to B in steps of S; nothing: all of them. */
@@ -368,11 +368,11 @@ static bool take_series(Reader *self, const char *what, uint32_t n, Series *out_
 		return true;
 	if (!take_number(self, what, 0, n - 1, &first))
 		return false;
-	if (!is_at_sign(self, ":"))
+	if (!is_at_colon(self))
 		return fail_expected(self, "':' and where they end");
 	if (!next(self) || !take_number(self, what, 0, n - 1, &last))
 		return false;
-	if (is_at_sign(self, ":") &&
+	if (is_at_colon(self) &&
 		(!next(self) || !parse_step(self->tokens, &series.step, self->error)))
 		return false;
 	series.first = (int64_t)first;
@@ -380,9 +380,9 @@ static bool take_series(Reader *self, const char *what, uint32_t n, Series *out_
 	int64_t distance = series.last - series.first;
 	if (distance != 0 && (distance > 0) != (series.step > 0))
 		return lode_placement_tokens_fail(self->tokens, &start, self->error,
-			"from %" G_GINT64_FORMAT " in steps of %" G_GINT64_FORMAT
-			" one never comes to %" G_GINT64_FORMAT,
-			series.first, series.step, series.last);
+			"steps of %" G_GINT64_FORMAT " from %" G_GINT64_FORMAT
+			" never reach %" G_GINT64_FORMAT,
+			series.step, series.first, series.last);
 	series.n = (uint64_t)(distance / series.step) + 1;
 	*out_series = series;
 	return true;

@@ -149,7 +149,7 @@ static void repack_values(LodeRecording *self, size_t n_more)
 	self->values_room = 0;
 }
 
-/* Column 0 of the samples is the count that they do not have. */
+/* Samples have no counts: their column 0 is skipped. */
 static void add_sample_rows(
 	LodeRecording *self, const LodeRecording *samples, uint32_t first_object)
 {

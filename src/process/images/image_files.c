@@ -244,7 +244,7 @@ static bool add_folder(LodeImageFiles *self, const char *path, unsigned depth, G
 	const char *name;
 
 	if (folder == NULL) {
-		/* A part that is closed to the user is as if it were not there. */
+		/* Folders inside that the user may not read are skipped. */
 		if (depth > 0)
 			return true;
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, why->message);
@@ -497,7 +497,7 @@ static bool check_without_build_id(const LodeImageIdentity *identity, const char
 					    "and %s",
 			path,
 			is_newer ? "it was changed after the recording"
-				 : "its device and inode are others");
+				 : "its device and inode are different");
 	return true;
 }
 
@@ -701,7 +701,8 @@ static void find_debug(
 static bool find_by_server(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
-	/* How many of the zeros at its end belong to a padded one is a guess. */
+	/* A padded build-id is not asked for: how many of the zeros at its end belong to it is a
+	 * guess. */
 	g_autofree char *path = self->allow_debuginfod && !identity->is_build_id_padded
 	                                ? lode_debug_file_fetch_binary(identity->build_id)
 	                                : NULL;
@@ -709,7 +710,7 @@ static bool find_by_server(
 	                                      ? lode_elf_file_open(path, NULL)
 	                                      : NULL;
 
-	/* A server may answer anything. */
+	/* A server may answer with any file. */
 	if (file != NULL && has_build_id(identity, file->build_id))
 		out->path = g_steal_pointer(&path);
 	return out->path != NULL;

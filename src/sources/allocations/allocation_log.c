@@ -137,7 +137,7 @@ static size_t allocation_index_find(
 
 enum { NOBODY = G_MAXUINT32 };
 
-/* Memory to be had, by what is appended: an array grows to twice what is in it. */
+/* Memory that must be available for what is appended: an array grows to twice its content. */
 enum {
 	ALLOCATION_BYTES = 2 * sizeof(LodeLoggedAllocation),
 	LIVE_ENTRY_BYTES = 64,

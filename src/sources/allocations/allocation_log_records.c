@@ -26,7 +26,8 @@ enum {
 	FLAG_OWN_MALLOC = 1,
 };
 
-/* Memory to be had: an array grows to twice what is in it, and is sorted by way of another. */
+/* Memory that must be available: an array grows to twice its content, and sorting takes another
+ * one. */
 enum { ARRAY_SHARE = 2, EVENT_SHARE = ARRAY_SHARE + 1, STACK_ENTRY = 64 };
 
 /* The recorder writes no more. */

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * What a line holds for, as a discriminator of lode's agent for Java. Any other one says: from its
- * address on, to the next line's.
+ * The code that a line is for, as a discriminator of lode's agent for Java. With any other one a
+ * line is for the code from its address on, up to the next line's.
  */
 enum {
 	/* back from the next line's address, but not beyond a branch or the target of one */

@@ -131,8 +131,8 @@ static void add_pid(LodeLoadMap *self, uint32_t pid)
 		g_array_append_val(self->pids, pid);
 }
 
-/* Valgrind's words: svma is an address as the file states it, avma the actual one. It says both for
- * several sections; the first is enough, since all of an image moves by one distance. */
+/* In valgrind's log, svma is an address as the file states it, avma the actual one. Both are given
+ * for several sections; the first is enough, since all of an image moves by one distance. */
 static bool read_addresses(Reader *self, const char *text, GError **error)
 {
 	uint64_t file_address, address;

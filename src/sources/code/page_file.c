@@ -71,7 +71,7 @@ static bool read_row(Reading *self, const char *text)
 	return true;
 }
 
-/* One is over a screen's width only where it is none of ours. */
+/* lode writes no line of MAX_LINE bytes. */
 static bool read_line(Reading *self, uint64_t number, const char *line, size_t length)
 {
 	if (length >= MAX_LINE || strlen(line) != length)

@@ -38,7 +38,7 @@ static bool is_suffix(const char *text)
 }
 
 /* The number in perf-NUMBER.map, or in that with a compressor's suffix; false for another name or a
- * number that is no PID. */
+ * number that is not a PID. */
 static bool pid_of(const char *path, uint32_t *out_pid)
 {
 	g_autofree char *name = g_path_get_basename(path);

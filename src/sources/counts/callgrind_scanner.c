@@ -608,8 +608,8 @@ static bool scan_positions_header(Scanner *self)
 	return true;
 }
 
-/* The text after "cmd:" or "creator:", of the first file that has it. */
-/* The rest of the line without blanks around it; size 0: it is not text. */
+/* The rest of the line, after "cmd:" or "creator:", without blanks around it; size 0: it is not
+ * text. */
 static const char *scan_header_text(Scanner *self, size_t *out_size)
 {
 	skip_spaces(self);
@@ -630,7 +630,7 @@ static bool scan_unknown(Scanner *self)
 	while (g_ascii_isalnum(*self->at))
 		self->at++;
 	if (self->at == start || *self->at != ':')
-		return corrupt(self, "no line of a callgrind file");
+		return corrupt(self, "not a line of a callgrind file");
 	skip_line(self);
 	return true;
 }

@@ -67,7 +67,7 @@ static bool read_names(Reading *self, GError **error)
 		for (const char *at = name; *at != '\0'; at++)
 			if (!g_ascii_isgraph(*at) || strchr(",\"'", *at) != NULL)
 				return corrupt(self, offsetof(CountHeader, event_names),
-					"a name of an event is not one", error);
+					"the name of an event is not valid", error);
 		for (uint32_t j = 0; j <= i; j++)
 			if (*name == '\0' || strcmp(name, "Ir") == 0 ||
 				(j < i && strcmp(name, header->event_names[j]) == 0))
@@ -246,7 +246,7 @@ static bool add_arguments(LodeCountFile *result, LodeByteCursor *cursor)
 	return true;
 }
 
-/* Records of an unknown kind are passed over. */
+/* Records of an unknown kind are skipped. */
 static bool add_record(LodeCountFile *result, uint32_t kind, LodeByteCursor *cursor, uint32_t time)
 {
 	switch (kind) {

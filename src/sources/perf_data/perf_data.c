@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The reader's life and its one loop: a record is taken from the file or from what a compressed
- * record held, parsed when it concerns the user, and passed over when not.
+ * record held, parsed when it concerns the user, and skipped otherwise.
  */
 #include "sources/perf_data/perf_data_reader.h"
 

@@ -362,7 +362,7 @@ void lode_perf_data_add_event(LodePerfData *self, const LodePerfAttribute *attri
 /* A damaged recording may have any type. */
 enum { MAX_SKIPPED_TYPES = 64 };
 
-/* What perf writes for itself, without a word about the program. */
+/* Records that perf writes for itself, which say nothing about the program. */
 static bool is_bookkeeping(uint32_t type)
 {
 	static const uint32_t types[] = {LODE_PERF_RECORD_HEADER_ATTR,

@@ -9,7 +9,7 @@
  *
  * Branches and registers are written where the code is known, as ChampSim's tracer does; they are
  * not read. A record is a fetch, then its loads, then its stores, none with a size. Two kinds of
- * records are ours, so that any references find place; ChampSim's tracers write neither. Where
+ * records are ours, so that any references can be written; ChampSim's tracers write neither. Where
  * "taken" is 2, what did not fit into the record before goes on, without a new fetch. Where the
  * instruction is at 0, no fetch was in front of the data references.
  */

@@ -25,7 +25,7 @@ typedef struct {
 	bool is_last;       /* nothing comes after `end` */
 	uint64_t line;      /* number of the line at `at`, from 1 */
 	uint64_t offset;    /* of the record at `at` in the decompressed input; binary forms */
-	LodeReference *out; /* `n` are there, `room` find place */
+	LodeReference *out; /* `n` are there, of at most `room` */
 	size_t n, room;
 	/* The state of the forms; each uses its own part. */
 	uint16_t thread;

@@ -28,8 +28,9 @@ LodeWindowLog *lode_window_log_new(GBytes *bytes, const char *name, GError **err
 	if (header.version != LODE_WINDOW_LOG_VERSION &&
 		header.version != LODE_WINDOW_LOG_PROBES_VERSION) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: a log of windows of version %u, and not of %d or %d", name,
-			header.version, LODE_WINDOW_LOG_VERSION, LODE_WINDOW_LOG_PROBES_VERSION);
+			"%s: a log of windows of version %u; this lode reads versions %d and %d",
+			name, header.version, LODE_WINDOW_LOG_VERSION,
+			LODE_WINDOW_LOG_PROBES_VERSION);
 		return NULL;
 	}
 	if (header.version == LODE_WINDOW_LOG_VERSION)

@@ -42,7 +42,7 @@ const LodeWindowLogHeader *lode_window_log_header(const LodeWindowLog *self);
 bool lode_window_log_next(LodeWindowLog *self, LodeWindow *out_window);
 void lode_window_log_rewind(LodeWindowLog *self);
 
-/* Bytes at the end that are no windows: 0 unless the log is damaged. Known after the last window.
+/* Bytes at the end that are not windows: 0 unless the log is damaged. Known after the last window.
  */
 uint64_t lode_window_log_damaged(const LodeWindowLog *self);
 

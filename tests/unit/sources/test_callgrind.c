@@ -183,7 +183,7 @@ typedef struct {
 static const Damage damages[] = {
 	{"", "x: line 1: no events line", LODE_ERROR_CORRUPT},
 	{"version: 2\n", "x: line 1: only version 1", LODE_ERROR_UNSUPPORTED},
-	{"hello\n", "x: line 1: no line of a callgrind file", LODE_ERROR_CORRUPT},
+	{"hello\n", "x: line 1: not a line of a callgrind file", LODE_ERROR_CORRUPT},
 	{"positions: line\nevents: Ir\nob=a\n1 1\n", "x: line 4: no instruction addresses",
 		LODE_ERROR_UNSUPPORTED},
 	{HEADER "ob=a\n1 1\n", "x: line 7: costs before the events line", LODE_ERROR_CORRUPT},

@@ -213,7 +213,7 @@ static void test_errors(void)
 		{HEAD "run thread 0xffffffffffffffff*0xffffffffffffffff*2 on memory 1\n",
 			"FILE: line 3, column 30: too large a number"},
 		{HEAD "distribute threads 3:0 across memories\n",
-			"FILE: line 3, column 20: from 3 in steps of 1 one never comes to 0"},
+			"FILE: line 3, column 20: steps of 1 from 3 never reach 0"},
 		{HEAD "distribute threads 0:3:0 across memories\n",
 			"FILE: line 3, column 24: the step must not be 0"},
 		{HEAD "distribute threads 0 across memories\n",
