@@ -82,7 +82,7 @@ static uint32_t all_related(const LodeHierarchy *hierarchy, guint first)
 	return related;
 }
 
-/* Whether what a level does to the next one is no more than its misses and what it writes back. */
+/* Whether a level acts on the next one by its misses and write-backs alone. */
 static bool can_be_cut(const LodeHierarchy *hierarchy, uint32_t caches)
 {
 	bool can = hierarchy->n_cores == 1;
@@ -156,7 +156,7 @@ static void merge_stacks(LodeSimulationPlan *plan)
 		LodeCache *cache = &g_array_index(planned->hierarchy->caches, LodeCache, 0);
 
 		if (!planned->is_last || planned->hierarchy->caches->len > 1 ||
-			!lode_set_stacks_can(cache, planned->hierarchy->n_cores))
+			!lode_set_stacks_supports(cache, planned->hierarchy->n_cores))
 			continue;
 		planned->stacks = first_of_stacks(plan, by_text, i);
 		LodePlannedCaches *first = planned_at(plan, planned->stacks);

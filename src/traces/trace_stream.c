@@ -11,7 +11,7 @@ enum { SMALL_REFERENCES = 8 << 20, SMALL_BLOCK_REFERENCES = 512 };
 enum { MAX_BYTES = 128 << 20, FRAME_PART = 2, LEAST_PART = 64 };
 
 struct LodeTraceStreamGroup {
-	LodeFrameSpares *spares;
+	LodeFramePool *pool;
 	size_t max_bytes;
 	GPtrArray *streams; /* LodeTraceStream, not ended */
 	size_t open_bytes;  /* of all streams */
@@ -33,7 +33,7 @@ LodeTraceStreamGroup *lode_trace_stream_group_new(size_t max_bytes)
 {
 	LodeTraceStreamGroup *self = g_new0(LodeTraceStreamGroup, 1);
 
-	self->spares = lode_frame_spares_new();
+	self->pool = lode_frame_pool_new();
 	self->max_bytes = max_bytes > 0 ? max_bytes : MAX_BYTES;
 	self->streams = g_ptr_array_new();
 	return self;
@@ -43,7 +43,7 @@ void lode_trace_stream_group_free(LodeTraceStreamGroup *self)
 {
 	if (self == NULL)
 		return;
-	lode_frame_spares_unref(self->spares);
+	lode_frame_pool_unref(self->pool);
 	g_ptr_array_unref(self->streams);
 	g_free(self);
 }
@@ -63,7 +63,7 @@ LodeTraceStream *lode_trace_stream_new(const LodeTraceTaker *taker,
 	self->has_own_group = group == NULL;
 	self->group = self->has_own_group ? lode_trace_stream_group_new(0) : group;
 	self->splitter = lode_block_splitter_new();
-	lode_block_splitter_use_spares(self->splitter, self->group->spares);
+	lode_block_splitter_use_pool(self->splitter, self->group->pool);
 	g_ptr_array_add(self->group->streams, self);
 	return self;
 }

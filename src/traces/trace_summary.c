@@ -36,7 +36,6 @@ static bool report(const LodeProgress *progress, const char *stage, uint64_t don
 
 static void add_info(LodeTraceSummary *self, const LodeTraceFrameInfo *info)
 {
-	self->frame_bytes += info->bytes;
 	self->n_plain_frames += info->is_plain;
 	self->n_blocks += info->head.n_blocks - info->head.first_new_block;
 	self->n_invocations += info->head.n_invocations;

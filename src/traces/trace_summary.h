@@ -12,7 +12,7 @@ typedef struct {
 	uint64_t n_invocations; /* of all frames */
 	uint64_t n_switches; /* from one thread to another, in frames; decoded, also between them */
 	unsigned n_threads;
-	uint64_t file_bytes, frame_bytes;
+	uint64_t file_bytes;
 	uint64_t stream_bytes[LODE_FRAME_MAX_STREAMS];        /* before compression */
 	uint64_t stream_packed_bytes[LODE_FRAME_MAX_STREAMS]; /* in the file */
 	GArray *classes;                                      /* LodeSlotClassCount */

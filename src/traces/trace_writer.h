@@ -16,7 +16,6 @@ typedef enum {
 	LODE_TRACE_LEVEL_FAST,    /* zstd 3 */
 	LODE_TRACE_LEVEL_DEFAULT, /* zstd 19 */
 	LODE_TRACE_LEVEL_SMALL,   /* xz or zstd with a long window, whichever is smaller */
-	LODE_N_TRACE_LEVELS,
 } LodeTraceLevel;
 
 typedef struct {

@@ -19,5 +19,5 @@ bool lode_hierarchy_read_text(LodeHierarchy *self, const char *text, GError **er
 /* The whole description as text that parses to the same again; the caller owns it. */
 char *lode_hierarchy_to_text(const LodeHierarchy *self);
 
-/* The word of an option. */
+/* The name of a policy, as an option has it. */
 const char *lode_replacement_name(LodeReplacement replacement);

@@ -7,7 +7,7 @@
 
 enum { CLEAN = UINT8_MAX };
 
-bool lode_set_stacks_can(const LodeCache *cache, uint32_t n_cores)
+bool lode_set_stacks_supports(const LodeCache *cache, uint32_t n_cores)
 {
 	return n_cores == 1 && cache->replacement == LODE_REPLACEMENT_LRU &&
 	       cache->prefetch == LODE_PREFETCH_NONE && !cache->is_write_through &&

@@ -46,7 +46,7 @@ typedef struct {
 } LodeSetStacksAccess;
 
 /* Whether a cache is of that kind. */
-bool lode_set_stacks_can(const LodeCache *cache, uint32_t n_cores);
+bool lode_set_stacks_supports(const LodeCache *cache, uint32_t n_cores);
 
 /* `cache` is the one of most ways. False where the budget is spent; to be cleared all the same. */
 bool lode_set_stacks_init(LodeSetStacks *self, const LodeCache *cache, LodeCacheBudget *budget);

@@ -152,7 +152,7 @@ static unsigned free_place(LineStack *self)
 	return place;
 }
 
-static void come_near(LineStack *self, uint32_t slot, uint64_t line, uint64_t hash)
+static void put_near(LineStack *self, uint32_t slot, uint64_t line, uint64_t hash)
 {
 	unsigned place = free_place(self);
 
@@ -168,7 +168,7 @@ static void add_line(LineStack *self, uint64_t line, uint64_t hash)
 		grow_table(self);
 	uint32_t slot = find_slot(self, line, hash);
 	self->table_lines[slot] = line;
-	come_near(self, slot, line, hash);
+	put_near(self, slot, line, hash);
 }
 
 /* Uses a line that is not where line_stack_use() looks first. */
@@ -189,7 +189,7 @@ static void line_stack_use_far(LineStack *self, uint64_t line, uint64_t hash)
 
 		self->histogram[LODE_NEAR_LINES + after]++;
 		lode_recency_tree_unmark(&self->tree, where);
-		come_near(self, slot, line, hash);
+		put_near(self, slot, line, hash);
 	}
 }
 

@@ -15,7 +15,7 @@ enum { EXPECTED_BITS = 13 };
 
 struct LodeBlockSplitter {
 	LodeTraceFrame *frame;
-	LodeFrameSpares *spares;               /* a reference; NULL: none */
+	LodeFramePool *pool;                   /* a reference; NULL: none */
 	uint32_t expected[1 << EXPECTED_BITS]; /* the block that came last after an address
 	                                          another block, by a hash of both; id + 1 */
 	uint32_t last_block;
@@ -48,10 +48,10 @@ LodeBlockSplitter *lode_block_splitter_new(void)
 	return self;
 }
 
-void lode_block_splitter_use_spares(LodeBlockSplitter *self, LodeFrameSpares *spares)
+void lode_block_splitter_use_pool(LodeBlockSplitter *self, LodeFramePool *pool)
 {
-	self->spares = lode_frame_spares_ref(spares);
-	lode_trace_frame_use_spares(self->frame, spares);
+	self->pool = lode_frame_pool_ref(pool);
+	lode_trace_frame_use_pool(self->frame, pool);
 }
 
 void lode_block_splitter_free(LodeBlockSplitter *self)
@@ -60,7 +60,7 @@ void lode_block_splitter_free(LodeBlockSplitter *self)
 		return;
 	lode_trace_frame_free(self->frame);
 	lode_block_chains_clear(&self->chains);
-	lode_frame_spares_unref(self->spares);
+	lode_frame_pool_unref(self->pool);
 	g_free(self);
 }
 
@@ -470,7 +470,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 	                     ? lode_block_dictionary_new()
 	                     : lode_block_dictionary_ref(frame->dictionary);
 	self->frame = lode_trace_frame_new(dictionary);
-	lode_trace_frame_use_spares(self->frame, self->spares);
+	lode_trace_frame_use_pool(self->frame, self->pool);
 	lode_trace_frame_expect(self->frame, frame);
 	self->frame->first_reference = frame->first_reference + frame->n_references;
 	self->frame->first_instruction = frame->first_instruction + frame->n_instructions;
@@ -486,7 +486,7 @@ void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
 
 	g_assert(self->frame->n_invocations == 0 && !is_open(self) && self->chain == 0);
 	self->block_version++;
-	lode_trace_frame_use_spares(frame, self->spares);
+	lode_trace_frame_use_pool(frame, self->pool);
 	lode_trace_frame_expect(frame, self->frame);
 	frame->first_reference = self->frame->first_reference;
 	frame->first_instruction = self->frame->first_instruction;

@@ -16,7 +16,7 @@ void lode_block_splitter_free(LodeBlockSplitter *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBlockSplitter, lode_block_splitter_free)
 
 /* Before all else: its frames use them, and it keeps a reference. */
-void lode_block_splitter_use_spares(LodeBlockSplitter *self, LodeFrameSpares *spares);
+void lode_block_splitter_use_pool(LodeBlockSplitter *self, LodeFramePool *pool);
 
 /*
  * Takes references until a frame is full; gives how many of the `n` were taken. When fewer than

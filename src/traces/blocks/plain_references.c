@@ -195,7 +195,7 @@ static void skip_varints(LodeByteCursor *cursor, uint64_t n)
 		lode_rps_take_varint(cursor);
 }
 
-/* Switches and escapes are passed over here, and read again while the words are unpacked: so they
+/* Switches and escapes are only checked here, and read again while the words are unpacked: so they
  * need no memory. */
 static bool read_head(Unpacker *self)
 {

@@ -126,16 +126,17 @@ static void append_cut(Cutting *self, uint32_t id, const uint64_t *addresses)
 	end_part(self, &part);
 }
 
-void lode_frame_range_init(LodeFrameRange *self, const LodeTraceFrame *frame)
-{
-	*self = (LodeFrameRange){
-		.frame = frame,
-		.reference = frame->first_reference,
-		.instruction = frame->first_instruction,
-	};
-}
+/* Goes through a frame once, for any number of parts. Borrows it. */
+typedef struct {
+	const LodeTraceFrame *frame;
+	size_t invocation, address, next_switch;
+	uint64_t reference, instruction; /* of the trace, where the invocation begins */
+	uint16_t thread;
+} Position;
 
-void lode_frame_range_cut(LodeFrameRange *self, uint64_t first, uint64_t end, GPtrArray *out)
+/* Appends to `out` what the frame has of the references [first, end) of the trace; `first` is not
+ * before the end of the part before. */
+static void cut_part(Position *self, uint64_t first, uint64_t end, GPtrArray *out)
 {
 	const LodeTraceFrame *frame = self->frame;
 	Cutting cutting = {.frame = frame, .out = out, .first = first, .end = end};
@@ -171,17 +172,20 @@ void lode_frame_range_take(LodeTraceFrame *frame, const LodeTraceRange *range, G
 {
 	uint64_t at = frame->first_reference, last = at + frame->n_references;
 	LodeTracePart part = lode_trace_range_part(range, at);
-	LodeFrameRange cutting;
+	Position position = {
+		.frame = frame,
+		.reference = frame->first_reference,
+		.instruction = frame->first_instruction,
+	};
 
 	if (part.kind != LODE_TRACE_LEFT_OUT && part.end >= last) {
 		g_ptr_array_add(out, frame);
 		return;
 	}
-	lode_frame_range_init(&cutting, frame);
 	for (; at < last; at = part.end) {
 		part = lode_trace_range_part(range, at);
 		if (part.kind != LODE_TRACE_LEFT_OUT)
-			lode_frame_range_cut(&cutting, at, part.end, out);
+			cut_part(&position, at, part.end, out);
 	}
 	lode_trace_frame_free(frame);
 }

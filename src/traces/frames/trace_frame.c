@@ -8,8 +8,8 @@
 
 enum {
 	LARGE_BYTES = 1 << 20, /* smaller arrays are grown step by step: frames may be many */
-	MAX_SPARES = 32,
-	MAX_SPARE_BYTES = 96 << 20, /* of all */
+	MAX_POOLED = 32,
+	MAX_POOLED_BYTES = 96 << 20, /* of all */
 };
 
 typedef struct {
@@ -19,24 +19,24 @@ typedef struct {
 	size_t n_bytes; /* that were used */
 } Arrays;
 
-struct LodeFrameSpares {
+struct LodeFramePool {
 	gatomicrefcount n_references;
 	GMutex lock;
-	Arrays arrays[MAX_SPARES];
+	Arrays arrays[MAX_POOLED];
 	unsigned n;
 	size_t n_bytes; /* of them */
 };
 
-LodeFrameSpares *lode_frame_spares_new(void)
+LodeFramePool *lode_frame_pool_new(void)
 {
-	LodeFrameSpares *self = g_new0(LodeFrameSpares, 1);
+	LodeFramePool *self = g_new0(LodeFramePool, 1);
 
 	g_atomic_ref_count_init(&self->n_references);
 	g_mutex_init(&self->lock);
 	return self;
 }
 
-LodeFrameSpares *lode_frame_spares_ref(LodeFrameSpares *self)
+LodeFramePool *lode_frame_pool_ref(LodeFramePool *self)
 {
 	g_atomic_ref_count_inc(&self->n_references);
 	return self;
@@ -48,7 +48,7 @@ static void arrays_free(Arrays *arrays)
 	g_free(arrays->addresses);
 }
 
-void lode_frame_spares_unref(LodeFrameSpares *self)
+void lode_frame_pool_unref(LodeFramePool *self)
 {
 	if (self == NULL || !g_atomic_ref_count_dec(&self->n_references))
 		return;
@@ -59,11 +59,11 @@ void lode_frame_spares_unref(LodeFrameSpares *self)
 }
 
 /* Small arrays are not kept: allocating them is cheap. */
-static void give_back(LodeFrameSpares *self, Arrays arrays)
+static void give_back(LodeFramePool *self, Arrays arrays)
 {
 	if (self != NULL && arrays.n_bytes >= LARGE_BYTES) {
 		g_mutex_lock(&self->lock);
-		if (self->n < MAX_SPARES && self->n_bytes + arrays.n_bytes <= MAX_SPARE_BYTES) {
+		if (self->n < MAX_POOLED && self->n_bytes + arrays.n_bytes <= MAX_POOLED_BYTES) {
 			self->n_bytes += arrays.n_bytes;
 			self->arrays[self->n++] = arrays;
 			arrays = (Arrays){0};
@@ -88,27 +88,27 @@ void lode_trace_frame_free(LodeTraceFrame *self)
 	if (self == NULL)
 		return;
 	lode_block_dictionary_unref(self->dictionary);
-	give_back(self->spares,
+	give_back(self->pool,
 		(Arrays){self->blocks, self->addresses, self->blocks_room, self->addresses_room,
 			self->n_invocations * sizeof(*self->blocks) +
 				self->n_addresses * sizeof(*self->addresses)});
-	lode_frame_spares_unref(self->spares);
+	lode_frame_pool_unref(self->pool);
 	g_free(self->switches);
 	g_free(self);
 }
 
-void lode_trace_frame_use_spares(LodeTraceFrame *self, LodeFrameSpares *spares)
+void lode_trace_frame_use_pool(LodeTraceFrame *self, LodeFramePool *pool)
 {
 	Arrays arrays = {0};
 
-	if (spares == NULL)
+	if (pool == NULL)
 		return;
-	self->spares = lode_frame_spares_ref(spares);
-	g_mutex_lock(&spares->lock);
-	if (spares->n > 0)
-		arrays = spares->arrays[--spares->n];
-	spares->n_bytes -= arrays.n_bytes;
-	g_mutex_unlock(&spares->lock);
+	self->pool = lode_frame_pool_ref(pool);
+	g_mutex_lock(&pool->lock);
+	if (pool->n > 0)
+		arrays = pool->arrays[--pool->n];
+	pool->n_bytes -= arrays.n_bytes;
+	g_mutex_unlock(&pool->lock);
 	self->blocks = arrays.blocks;
 	self->addresses = arrays.addresses;
 	self->blocks_room = arrays.blocks_room;

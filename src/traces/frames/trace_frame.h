@@ -26,14 +26,14 @@ enum {
 	LODE_FRAME_MAX_SWITCHES = 1 << 20,
 };
 
-/* Arrays of frames that are done with, which later ones use: memory from the system is cleared page
+/* Arrays of freed frames, which later frames use: memory from the system is cleared page
  * by page, which costs as much as filling it. Shared by threads. */
-typedef struct LodeFrameSpares LodeFrameSpares;
+typedef struct LodeFramePool LodeFramePool;
 
-LodeFrameSpares *lode_frame_spares_new(void);
-LodeFrameSpares *lode_frame_spares_ref(LodeFrameSpares *self);
-void lode_frame_spares_unref(LodeFrameSpares *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFrameSpares, lode_frame_spares_unref)
+LodeFramePool *lode_frame_pool_new(void);
+LodeFramePool *lode_frame_pool_ref(LodeFramePool *self);
+void lode_frame_pool_unref(LodeFramePool *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFramePool, lode_frame_pool_unref)
 
 typedef struct {
 	uint32_t invocation; /* ascending; the first is 0 */
@@ -55,7 +55,7 @@ typedef struct {
 	bool is_last;                                      /* of a trace that is made */
 	size_t blocks_room, addresses_room, switches_room; /* private, as those below */
 	size_t likely_blocks, likely_addresses;            /* that there will be room for */
-	LodeFrameSpares *spares;                           /* a reference; NULL: none */
+	LodeFramePool *pool;                               /* a reference; NULL: none */
 } LodeTraceFrame;
 
 /* Empty; takes a reference of the dictionary. Never NULL. */
@@ -63,9 +63,9 @@ LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary);
 void lode_trace_frame_free(LodeTraceFrame *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
 
-/* Makes an empty frame take existing arrays, and give its own back in the end. NULL: it does not.
- */
-void lode_trace_frame_use_spares(LodeTraceFrame *self, LodeFrameSpares *spares);
+/* Makes an empty frame take arrays from a pool, and give its own back in the end. NULL: it does
+ * not. */
+void lode_trace_frame_use_pool(LodeTraceFrame *self, LodeFramePool *pool);
 
 /* Makes an empty frame expect the size of one before it: it makes room for that at once when it
  * reaches a megabyte, as growing step by step copies it, and touches new memory, each time.

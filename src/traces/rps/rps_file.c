@@ -127,11 +127,11 @@ static GByteArray *read_text(
 }
 
 /* The first damage is the one that is reported. */
-static void note_damage(LodeRpsFile *self, const char *where, uint64_t offset, const GError *cause)
+static void note_damaged_description(LodeRpsFile *self, uint64_t offset, const GError *cause)
 {
 	if (self->damage == NULL)
 		self->damage = g_strdup_printf(
-			"%s at offset %" G_GUINT64_FORMAT ": %s", where, offset, cause->message);
+			"description at offset %" G_GUINT64_FORMAT ": %s", offset, cause->message);
 }
 
 /* False: it is not whole. */
@@ -144,7 +144,7 @@ static bool read_description(LodeRpsFile *self, uint64_t offset)
 	                                                 : NULL;
 
 	if (description == NULL) {
-		note_damage(self, "description", offset, error);
+		note_damaged_description(self, offset, error);
 		return false;
 	}
 	lode_trace_description_free(self->description);
@@ -159,7 +159,7 @@ static void check_description(LodeRpsFile *self, uint64_t offset)
 
 	if (!read_section(self, offset, LODE_RPS_DESCRIPTION, &text, &error) ||
 		!lode_rps_section_check_body(&text.section, text.head, text.body, &error))
-		note_damage(self, "description", offset, error);
+		note_damaged_description(self, offset, error);
 }
 
 /* The last whole description is taken; only the checksums of those before it are read, as they may
