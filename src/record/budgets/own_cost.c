@@ -7,7 +7,7 @@
 
 static const double SHARE = 0.05, SHORT_NS = 60e6;
 
-/* It is an estimate: so much more is worth a word. */
+/* The cost is an estimate: it is reported when it exceeds the budget by this factor. */
 static const double MARGIN = 1.25;
 
 static const char *const purposes[LODE_N_COSTS] = {

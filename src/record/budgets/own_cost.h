@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a recording takes of the program's time, as far as it is known while it runs. Each part has
- * a budget of its own (the other files here); together they should take at most 5 %, or 60 ms of a
- * short program. Beyond that probes rest, which are what a recording can best do without, and the
- * profile says what it took.
+ * The part of the program's time that a recording takes, as far as it is known while it runs. Each
+ * part has a budget of its own (the other files here); together they should take at most 5 %, or 60
+ * ms of a short program. Beyond that probes rest, which are what a recording can best do without,
+ * and the profile says what it took.
  */
 #pragma once
 

@@ -6,13 +6,13 @@
 /* Until one is measured. */
 static const double FIRST_SAMPLE_NS = 80e3;
 
-/* Of the program's time, for its samples; at least a part of it, whatever else is stopped. */
+/* The share of the program's time for its samples, and the least, however much other stops take. */
 static const double SHARE = 0.035, LEAST_SHARE = 0.008;
 
-/* Of a processor, for looks and samples of all threads together. */
+/* The share of a processor for looks and samples of all threads together. */
 static const double BUSY_SHARE = 0.3;
 
-/* At first. */
+/* The first part of the run, and the cost that is allowed in it. */
 static const double FIRST_NS = 500e6, FIRST_COST_NS = 40e6;
 
 static const double SHORTEST_NS = 500e3, LONGEST_NS = 50e6;

@@ -22,7 +22,7 @@
 typedef struct {
 	double sample_ns;   /* of the clock, for one thread's look, stop and sample */
 	double round_ns;    /* of looks at all threads, with their samples; both smoothed */
-	double other_share; /* of the time, spent at stops that are no samples */
+	double other_share; /* of the time, spent at stops other than samples */
 	double other_ns;    /* likewise, not in the share yet */
 	uint64_t begin_ns, share_since_ns;
 	double least_ns; /* between two looks, as the user wants */

@@ -627,7 +627,7 @@ static void add_stretch(GPtrArray *choices, LodePerfStretch stretch, uint64_t fr
 	g_ptr_array_insert(choices, 1, other);
 }
 
-bool lode_perf_choice_is_spare(const LodePerfChoice *self)
+bool lode_perf_choice_is_optional(const LodePerfChoice *self)
 {
 	return self->stretch == LODE_PERF_AT_FIRST || self->stretch == LODE_PERF_LATER ||
 	       self->is_aside;

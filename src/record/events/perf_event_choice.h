@@ -39,8 +39,9 @@ typedef struct {
 	                      of data */
 } LodePerfChoice;
 
-/* Whether it can be done without where slices sample: lode's own, of other stretches and aside. */
-bool lode_perf_choice_is_spare(const LodePerfChoice *self);
+/* Whether a recording that samples in slices can do without the event: it is of other stretches, or
+ * aside. */
+bool lode_perf_choice_is_optional(const LodePerfChoice *self);
 
 /*
  * Reads a name: libpfm4's, "rHEX" for a raw one, "PMU/TERMS/" (lode_perf_pmu_event_read()), with

@@ -446,12 +446,12 @@ uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)
 	                                                          : 0;
 }
 
-size_t lode_perf_event_set_spare(const LodePerfEventSet *self)
+size_t lode_perf_event_set_count_optional(const LodePerfEventSet *self)
 {
 	size_t n = 0;
 
 	for (guint i = 0; has_stretch(self, LODE_PERF_IN_SLICES) && i < self->descriptors->len; i++)
-		n += lode_perf_choice_is_spare(choice_of(self, i));
+		n += lode_perf_choice_is_optional(choice_of(self, i));
 	return n;
 }
 
@@ -466,14 +466,14 @@ static void find_polled(LodePerfEventSet *self)
 	}
 }
 
-void lode_perf_event_set_close_spare(LodePerfEventSet *self)
+void lode_perf_event_set_close_optional(LodePerfEventSet *self)
 {
 	guint n_left = 0;
 
 	for (guint i = 0; i < self->descriptors->len; i++) {
 		LodePerfDescriptor at = g_array_index(self->descriptors, LodePerfDescriptor, i);
 		LodePerfCounts *closed = &g_array_index(self->closed, LodePerfCounts, at.event);
-		if (!lode_perf_choice_is_spare(self->choices->pdata[at.event])) {
+		if (!lode_perf_choice_is_optional(self->choices->pdata[at.event])) {
 			g_array_index(self->descriptors, LodePerfDescriptor, n_left++) = at;
 			continue;
 		}

@@ -22,7 +22,7 @@ typedef struct {
 	uint64_t id;         /* what its samples say that they are of */
 } LodePerfDescriptor;
 
-/* What read() gives for an event (perf_event_open(2), "Reading results"). */
+/* The result of read() for an event (perf_event_open(2), "Reading results"). */
 typedef struct {
 	uint64_t value, id, lost;
 } LodePerfCounts;
@@ -78,14 +78,14 @@ void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
  * that of now: the events of the last give way to them. `is_on`: sampling goes on. */
 void lode_perf_event_set_begin_stretch(LodePerfEventSet *self, LodePerfStretch stretch, bool is_on);
 
-/* How many descriptors lode_perf_event_set_close_spare() would close. */
-size_t lode_perf_event_set_spare(const LodePerfEventSet *self);
+/* How many descriptors lode_perf_event_set_close_optional() would close. */
+size_t lode_perf_event_set_count_optional(const LodePerfEventSet *self);
 
 /*
- * Closes those that can be done without (lode_perf_choice_is_spare()), as each costs every thread
- * at its start and end. There must be events of slices, by which alone is sampled from then on.
+ * Closes those of optional events (lode_perf_choice_is_optional()), as each costs every thread at
+ * its start and end. There must be events of slices, which alone sample from then on.
  */
-void lode_perf_event_set_close_spare(LodePerfEventSet *self);
+void lode_perf_event_set_close_optional(LodePerfEventSet *self);
 
 /* Starts or stops the reports of context switches. */
 void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on);

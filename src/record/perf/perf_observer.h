@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Somebody who looks on while records are written: a picture that is drawn while the program runs.
- * All of it is called in the recorder's thread, which does nothing else meanwhile: be quick.
+ * An observer of the records while they are written: a picture that is drawn while the program
+ * runs. All of it is called in the recorder's thread, which does nothing else meanwhile: be quick.
  *
  *   begin ─▶ record, record … ─▶ round ─▶ record … ─▶ round … ─▶ (the recording's end)
  */

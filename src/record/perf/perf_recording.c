@@ -37,7 +37,7 @@ static void write_records(LodePerfRecording *self, const void *records, size_t s
 		lode_perf_writer_add(self->writer, records, size, &self->write_error);
 }
 
-/* Samples, and what makes the code of a process another one. */
+/* Samples, and what makes the known code of a process void: its end, or another program in it. */
 static void show_probes(LodePerfRecording *self, const struct perf_event_header *record)
 {
 	const LodePerfSampleStart *sample = (const void *)record;
@@ -113,8 +113,8 @@ static void scale_sample(const LodePerfRecording *self, uint8_t *record, size_t 
 	memcpy(record + offset, &period, sizeof(period));
 }
 
-/* Without the doubles of samples, which are then not counted either. The kernel lets nobody change
- * what is in its ring. */
+/* Leaves out the doubles of samples, which are then not counted either. The records are copied
+ * first, as the kernel's ring cannot be changed. */
 static void write_ring_changed(LodePerfRecording *self, const LodePerfRing *ring)
 {
 	const struct perf_event_header *header;
@@ -146,12 +146,12 @@ bool lode_perf_recording_is_sliced(const LodePerfRecording *self)
 
 bool lode_perf_recording_bound_events(LodePerfRecording *self)
 {
-	size_t n_spare = lode_perf_event_set_spare(self->events);
+	size_t n_optional = lode_perf_event_set_count_optional(self->events);
 
-	if (n_spare == 0 || !lode_task_budget_is_over(&self->tasks, self->tally.n_tasks, n_spare,
-				    g_get_monotonic_time()))
+	if (n_optional == 0 || !lode_task_budget_is_over(&self->tasks, self->tally.n_tasks,
+				       n_optional, g_get_monotonic_time()))
 		return false;
-	lode_perf_event_set_close_spare(self->events);
+	lode_perf_event_set_close_optional(self->events);
 	self->has_few_events = true;
 	return true;
 }

@@ -35,7 +35,7 @@ typedef struct {
 	GHashTable *slice_ids; /* set of uint64_t, borrowed: of the events that sample then */
 	const LodePerfObserver *observer; /* may be NULL */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
-	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
+	LodePerfMappings *mappings;       /* NULL: the kernel announces all that is needed */
 	const char *page_output;          /* as in LodePerfSamplerOptions */
 	LodePageSurvey *pages;            /* NULL: not wanted */
 	struct LodeV8Survey *heaps;       /* likewise; borrowed */

@@ -353,7 +353,7 @@ static bool take_tracer(Session *self)
 	return false;
 }
 
-/* The rings are emptied before, as nobody does while a session is held. */
+/* The rings are emptied before, as they are not while a session is held. */
 static void take_probes(Session *self)
 {
 	if (self->probes == NULL || !self->is_enabled || self->has_program_ended)
@@ -642,7 +642,7 @@ static void serve_tracer(void *session)
 	reap_program(session);
 }
 
-/* In place of open_events(). What stops the program before it is executed is handled meanwhile. */
+/* In place of open_events(). Stops of the program before it is executed are handled meanwhile. */
 static bool begin_tracer(Session *self, const char *path, GError **error)
 {
 	GError *cause = NULL;

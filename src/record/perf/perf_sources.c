@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf/perf_sources.h"
 
-/* The fields that each event of ours has (set_basics() of perf_event_choice.c). */
-typedef struct {
-	struct perf_event_header header;
-	uint64_t identifier, ip;
-	uint32_t pid, tid;
-} SampleStart;
+#include "record/perf/perf_records.h"
 
 typedef struct {
 	struct perf_event_header header;
-	uint32_t pid, parent_pid, tid, parent_tid;
-} TaskRecord;
-
-typedef struct {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t time, cpu, identifier;
+	LodePerfRecordEnd end;
 } SwitchRecord;
 
 struct LodePerfSources {
@@ -76,17 +65,17 @@ static bool is_double(LodePerfSources *self, uint32_t tid, uint64_t identifier)
 
 bool lode_perf_sources_is_double(LodePerfSources *self, const struct perf_event_header *record)
 {
-	const SampleStart *sample = (const SampleStart *)record;
+	const LodePerfSampleStart *sample = (const LodePerfSampleStart *)record;
 	const SwitchRecord *change = (const SwitchRecord *)record;
 
 	if (record->type == PERF_RECORD_SAMPLE && record->size >= sizeof(*sample))
 		return is_double(self, sample->tid, sample->identifier);
 	if (record->type == PERF_RECORD_SWITCH && record->size >= sizeof(*change))
-		return is_double(self, change->tid, change->identifier);
+		return is_double(self, change->end.tid, change->end.identifier);
 	/* A thread's number may be given to a new one. */
 	if ((record->type == PERF_RECORD_EXIT || record->type == PERF_RECORD_FORK) &&
-		record->size >= sizeof(TaskRecord))
-		g_hash_table_remove(
-			self->threads, GUINT_TO_POINTER(((const TaskRecord *)record)->tid));
+		record->size >= sizeof(LodePerfThreadRecord))
+		g_hash_table_remove(self->threads,
+			GUINT_TO_POINTER(((const LodePerfThreadRecord *)record)->tid));
 	return false;
 }

@@ -40,7 +40,7 @@ static const struct perf_event_attr attribute = {
 	.exclude_hv = 1,
 	.use_clockid = 1,
 	.clockid = CLOCK_MONOTONIC,
-	/* Nobody is woken: the ring is looked at. */
+	/* The ring is polled: no reader is woken. */
 	.watermark = 1,
 	.wakeup_watermark = 1u << 30,
 	.remove_on_exec = 1,

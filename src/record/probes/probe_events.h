@@ -40,7 +40,7 @@ typedef struct {
 	uint64_t n_lost; /* for want of room */
 } LodeProbeEvents;
 
-/* Opens the events on a thread, disarmed. 0, or errno: ENOSPC where somebody else, such as a
+/* Opens the events on a thread, disarmed. 0, or errno: ENOSPC where another process, such as a
  * debugger, has breakpoints; then nothing is open. */
 int lode_probe_events_open(LodeProbeEvents *self, const LodePerfKernel *kernel, pid_t tid);
 void lode_probe_events_close(LodeProbeEvents *self);

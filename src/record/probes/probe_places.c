@@ -169,8 +169,8 @@ static void add_near(LodeProbePlaces *self, uint64_t address, Kind kind, double 
 	g_array_append_val(self->nearby, nearby);
 }
 
-/* Instructions after which branches say nothing. */
-static unsigned falsifies(const LodeDecodedInstruction *decoded)
+/* After how many further instructions branches no longer go by the time or by another thread. */
+static unsigned count_unrepeatable(const LodeDecodedInstruction *decoded)
 {
 	char text[32];
 
@@ -221,7 +221,7 @@ static void explore(LodeProbePlaces *self, Ip *ip)
 	ip->first = self->nearby->len;
 	while (n_ways > 0 && n_decoded < MAX_DECODED) {
 		Way way = ways[--n_ways];
-		unsigned n_falsified = 0;
+		unsigned n_unrepeatable = 0;
 		for (unsigned n = 0; n < MAX_STRAIGHT && n_decoded < MAX_DECODED; n++) {
 			LodeDecodedInstruction decoded;
 			bool is_seen = false;
@@ -230,10 +230,11 @@ static void explore(LodeProbePlaces *self, Ip *ip)
 			if (is_seen || !lode_probe_places_decode(self, way.address, &decoded))
 				break;
 			seen[n_decoded++] = way.address;
-			if (n_falsified == 0)
+			if (n_unrepeatable == 0)
 				take_instruction(self, way.address, &decoded, way.factor,
 					way.n_branches > 0 ? NEAR : n);
-			n_falsified = MAX(falsifies(&decoded), n_falsified - (n_falsified > 0));
+			n_unrepeatable = MAX(count_unrepeatable(&decoded),
+				n_unrepeatable - (n_unrepeatable > 0));
 			if (decoded.branch == LODE_BRANCH_CONDITIONAL) {
 				way.factor /= 2;
 				if (++way.n_branches > MAX_BRANCHES)

@@ -41,7 +41,7 @@ typedef struct {
  */
 unsigned lode_probe_places_choose(LodeProbePlaces *self, LodeProbeAim *out_aims, unsigned n_max);
 
-/* An instruction was hit; `out_target` is where it led. False: that is not known, or it is no
+/* An instruction was hit; `out_target` is where it led. False: that is not known, or it is not a
  * branch. */
 bool lode_probe_places_take_hit(
 	LodeProbePlaces *self, const LodeProbeHit *hit, uint64_t *out_target);

@@ -36,7 +36,6 @@ enum {
 	MANY_STEPS = 256,
 	END_MS = 2000, /* for threads that are late to stop: a step of one that is not waited for
 	                  would end it */
-	USUAL_HIT_NS = 10 * 1000,
 	MOST_HIT_NS = 100 * 1000,
 };
 
@@ -44,11 +43,11 @@ enum {
 static const double SHORT_SHARE = 0.04;
 enum { SHORT_NS = 25 * 1000 * 1000 };
 
-/* Of what is spent, where there are both. */
+/* The share of steps in what is spent, where there are both steps and hits. */
 static const double STEPS_SHARE = 0.4;
 
-/* Of the time in a line whose code is all that runs, so much is lost while it has a breakpoint: it
- * is four times slower then. */
+/* The share of its time that code loses whose line of 64 bytes has a breakpoint: it is four times
+ * slower then. */
 static const double SLOWDOWN = 0.75;
 
 typedef struct {
@@ -57,7 +56,7 @@ typedef struct {
 	LodeProbeLog *log;
 	uint64_t cpu_ns; /* of all threads, when it was looked at last */
 	uint32_t n_samples;
-	/* Of the thread looked at last. */
+	/* The thread that was looked at last. */
 	pid_t tid;
 	uint64_t n_switches;
 	gint64 looked_us;
@@ -100,7 +99,7 @@ static void free_process(void *data)
 /* --- what a hit costs --- */
 
 /* A function of its own, as its first instruction is where the breakpoint lies. */
-__attribute__((noinline)) static void be_hit(void)
+__attribute__((noinline)) static void calibration_target(void)
 {
 	__asm__ volatile("");
 }
@@ -114,10 +113,10 @@ static uint64_t measure_hit_ns(const LodePerfKernel *kernel)
 	if (lode_probe_events_open(&events, kernel, 0) != 0)
 		return 0;
 	bool is_armed = lode_probe_events_arm(
-		&events, 0, (uint64_t)(uintptr_t)be_hit, CALIBRATION_HITS);
+		&events, 0, (uint64_t)(uintptr_t)calibration_target, CALIBRATION_HITS);
 	for (unsigned i = 0; i < CALIBRATION_HITS && is_armed; i++) {
 		uint64_t begin_ns = lode_now_ns();
-		be_hit();
+		calibration_target();
 		uint64_t took_ns = lode_now_ns() - begin_ns;
 		unsigned k = i;
 		for (; k > 0 && times[k - 1] > took_ns; k--)
@@ -205,7 +204,7 @@ void lode_probe_recorder_forget(LodeProbeRecorder *self, pid_t pid)
 	g_hash_table_remove(self->processes, GINT_TO_POINTER(pid));
 }
 
-/* Of all its threads, those that have ended too. */
+/* The time of all its threads, those that have ended too. */
 static uint64_t processor_time_ns(pid_t pid)
 {
 	struct timespec time;
@@ -355,8 +354,9 @@ static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
 static LodeStepsOutcome take_steps(LodeProbeRecorder *self, Process *process, pid_t tid,
 	const struct user_regs_struct *registers)
 {
-	/* Of 16, ten reach many places, five see some outcomes in turn, one sees loops end; but a
-	 * process that is attached to may have somebody who waits for it. */
+	/* Of 16 bursts, ten are short and reach many places, five see several outcomes in turn, and
+	 * one is long and sees loops end. Attached processes get no long ones, as users may wait
+	 * for them. */
 	gint32 kind = g_random_int_range(0, self->child != 0 ? 16 : 15);
 	gint32 n = kind < 10 ? SHORT_STEPS : kind < 15 ? SOME_STEPS : MANY_STEPS;
 	LodeProbeSteps steps = {

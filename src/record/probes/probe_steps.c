@@ -66,9 +66,9 @@ static bool is_step(const LodeProbeSteps *self)
 		       info.si_code == TRAP_HWBKPT);
 }
 
-/* What a thread that we trace has come to, if anything. The end of lode's own child is left to be
- * waited for; that of others is ours to take, as their parents are told after that. Of one that is
- * traced anyhow, everything but the stop of a step is left. */
+/* The stop or end of a thread that is traced, if there is one. The end of lode's own child is left
+ * to be waited for; that of others is taken here, as their parents are told after that. For a
+ * thread that is traced by the sampler too, only stops of steps are taken. */
 static Stop take_stop(const LodeProbeSteps *self, int *out_signal)
 {
 	siginfo_t info = {0};
@@ -184,8 +184,8 @@ static bool end_call(LodeProbeSteps *self, Stop stop, int signal)
 	return true;
 }
 
-/* A signal is passed on, but the trap of a step is nobody's: it would end the program. False: the
- * thread goes on to that trap, or has a call to complete before. */
+/* A signal is passed on, except the trap of a step, which would end the program. False: the thread
+ * goes on to that trap, or has a call to complete before. */
 static bool let_go(LodeProbeSteps *self, Stop stop, int signal)
 {
 	if (stop == ENDED)

@@ -59,7 +59,8 @@ void lode_closed_programs_map(LodeClosedPrograms *self, uint32_t pid, uint64_t t
 	process->mapped_ns = MAX(process->mapped_ns, time_ns);
 }
 
-/* What was sampled is forgotten, so that a build of a million processes takes no memory. */
+/* Processes that were sampled are forgotten, so that a build of a million processes takes no
+ * memory. */
 void lode_closed_programs_end(LodeClosedPrograms *self, uint32_t pid, uint64_t time_ns)
 {
 	Process *process = process_of(self, pid);

@@ -78,14 +78,14 @@ char **lode_preloaded_library_environment(const char *const *environment, const 
 	return g_environ_setenv(copy, PRELOAD, both, TRUE);
 }
 
-static bool has_segment(Elf *elf, uint32_t type)
+static bool has_interpreter(Elf *elf)
 {
 	size_t n = 0;
 	GElf_Phdr segment;
 
 	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(elf, (int)i, &segment) != NULL && segment.p_type == type)
+		if (gelf_getphdr(elf, (int)i, &segment) != NULL && segment.p_type == PT_INTERP)
 			return true;
 	return false;
 }
@@ -156,7 +156,7 @@ static const char *obstacle_in(Elf *elf)
 	if (gelf_getclass(elf) != ELFCLASS64)
 		return "is a 32-bit program";
 	/* it is the dynamic loader that reads LD_PRELOAD */
-	if (!has_segment(elf, PT_INTERP))
+	if (!has_interpreter(elf))
 		return "is linked statically";
 	return needs_sanitizer(elf) ? "is built with a sanitizer, whose library must come first"
 	                            : NULL;
@@ -168,7 +168,7 @@ static const char *read_obstacle(const char *path)
 	const char *obstacle = NULL;
 	int descriptor = lode_regular_file_open(path, 0, NULL);
 
-	/* for these the loader passes over paths in LD_PRELOAD (ld.so(8), secure-execution mode) */
+	/* for these the loader ignores paths in LD_PRELOAD (ld.so(8), secure-execution mode) */
 	if (stat(path, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
 		obstacle = "is set-user-ID or set-group-ID";
 	elf_version(EV_CURRENT);
@@ -187,7 +187,7 @@ bool lode_preloaded_library_is_static(const char *path)
 
 	elf_version(EV_CURRENT);
 	Elf *elf = descriptor >= 0 ? elf_begin(descriptor, ELF_C_READ_MMAP, NULL) : NULL;
-	bool is_static = elf_kind(elf) == ELF_K_ELF && !has_segment(elf, PT_INTERP);
+	bool is_static = elf_kind(elf) == ELF_K_ELF && !has_interpreter(elf);
 	elf_end(elf);
 	if (descriptor >= 0)
 		close(descriptor);

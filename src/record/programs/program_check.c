@@ -16,7 +16,7 @@ static bool is_program_here(const char *name)
 	return g_file_test(name, G_FILE_TEST_IS_REGULAR) && access(name, X_OK) == 0;
 }
 
-/* That POSIX.1 and bash have, and that are no files. */
+/* Commands of POSIX.1 and bash that are built in, not files. */
 static bool is_shell_command(const char *name)
 {
 	static const char *const all[] = {"alias", "bg", "cd", "command", "eval", "exec", "exit",

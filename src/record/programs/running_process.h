@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says of a process that runs already: its name, its status (proc(5)). */
+/* The name and the status of a process that runs already, from /proc (proc(5)). */
 #pragma once
 
 #include <glib.h>

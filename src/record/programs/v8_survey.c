@@ -53,7 +53,7 @@ typedef struct {
 	uint64_t address, size;
 	uint32_t name;
 	bool is_buffer; /* of an ArrayBuffer */
-} Seen;
+} Found;
 
 /* A set of tagged addresses. `pages` has a bit for pages that hold one: most words point to no such
  * page, and need no look-up. */
@@ -72,8 +72,8 @@ typedef struct {
 	uint64_t n_written;
 	GArray *mapped; /* Mapped, of this walk, by start */
 	uint8_t *bytes;
-	uint64_t meta; /* the tagged map of maps */
-	GArray *seen;  /* Seen */
+	uint64_t meta;   /* the tagged map of maps */
+	GArray *objects; /* Found, of the heap */
 } Process;
 
 struct LodeV8Survey {
@@ -456,22 +456,23 @@ static void find_maps(Process *self)
 }
 
 /* Memory outside the heap that holds an object's elements. */
-static void see_data(Process *self, uint64_t object, uint32_t type, uint32_t name)
+static void add_data(const Process *self, const Found *object, uint32_t type, GArray *data)
 {
 	bool is_array = type == (uint32_t)self->layout.array_type;
-	Seen seen = {.name = name, .is_buffer = !is_array};
+	Found found = {.name = object->name, .is_buffer = !is_array};
 
 	if (!is_array && type != (uint32_t)self->layout.buffer_type)
 		return;
-	seen.address = word_at(
-		self, object + (uint64_t)(is_array ? self->layout.external : self->layout.data));
-	seen.size = word_at(self, object + (uint64_t)(is_array ? self->layout.external_bytes
-							       : self->layout.data_bytes)) &
-	            ~(uint64_t)7;
-	const Mapped *mapped = mapped_at(self, seen.address);
-	if (seen.address % 8 == 0 && seen.size > 0 && mapped != NULL &&
-		seen.size <= mapped->end - seen.address)
-		g_array_append_val(self->seen, seen);
+	found.address = word_at(self,
+		object->address + (uint64_t)(is_array ? self->layout.external : self->layout.data));
+	found.size = word_at(self,
+			     object->address + (uint64_t)(is_array ? self->layout.external_bytes
+								   : self->layout.data_bytes)) &
+	             ~(uint64_t)7;
+	const Mapped *mapped = mapped_at(self, found.address);
+	if (found.address % 8 == 0 && found.size > 0 && mapped != NULL &&
+		found.size <= mapped->end - found.address)
+		g_array_append_val(data, found);
 }
 
 /* V8's pages lie at multiples of their size and begin with a head. An object ends with its page at
@@ -489,7 +490,7 @@ static uint64_t end_of(uint64_t start, uint64_t next)
 /* Finds objects, each up to the next, and the data of buffers and arrays. */
 static void find_objects(Process *self, GArray *data)
 {
-	GArray *objects = self->seen;
+	GArray *objects = self->objects;
 
 	for (guint i = 0; i < self->mapped->len; i++) {
 		const Mapped *mapped = &g_array_index(self->mapped, Mapped, i);
@@ -499,20 +500,17 @@ static void find_objects(Process *self, GArray *data)
 			uint32_t id = wanted_value(&self->maps, words[k]);
 			if (id == 0)
 				continue;
-			Seen seen = {.address = mapped->start + 8 * k, .name = id - 1};
+			Found found = {.address = mapped->start + 8 * k, .name = id - 1};
 			if (objects->len > first) {
-				Seen *last = &g_array_index(objects, Seen, objects->len - 1);
-				last->size = end_of(last->address, seen.address) - last->address;
+				Found *last = &g_array_index(objects, Found, objects->len - 1);
+				last->size = end_of(last->address, found.address) - last->address;
 			}
-			g_array_append_val(objects, seen);
-			self->seen = data;
+			g_array_append_val(objects, found);
 			if (data->len < MAX_DATA)
-				see_data(self, seen.address, instance_type(self, words[k]),
-					seen.name);
-			self->seen = objects;
+				add_data(self, &found, instance_type(self, words[k]), data);
 		}
 		if (objects->len > first) {
-			Seen *last = &g_array_index(objects, Seen, objects->len - 1);
+			Found *last = &g_array_index(objects, Found, objects->len - 1);
 			last->size = end_of(last->address, mapped->end) - last->address;
 		}
 	}
@@ -530,18 +528,18 @@ static void put_number(GByteArray *self, uint64_t value)
 	g_byte_array_append(self, &byte, 1);
 }
 
-static void write_block(Process *self, const Seen *seen, guint n)
+static void write_block(Process *self, const Found *found, guint n)
 {
 	g_autoptr(GByteArray) runs = g_byte_array_new();
-	const uint64_t fields[] = {GUINT64_TO_LE(seen->address), 0};
+	const uint64_t fields[] = {GUINT64_TO_LE(found->address), 0};
 
 	for (guint i = 0, k; i < n; i += k) {
-		for (k = 1; i + k < n && seen[i + k].name == seen[i].name &&
-			    seen[i + k].size == seen[i].size;
+		for (k = 1; i + k < n && found[i + k].name == found[i].name &&
+			    found[i + k].size == found[i].size;
 			k++)
 			;
-		put_number(runs, seen[i].name);
-		put_number(runs, seen[i].size / 8);
+		put_number(runs, found[i].name);
+		put_number(runs, found[i].size / 8);
 		put_number(runs, k);
 	}
 	write_record(self, LODE_HEAP_RECORD_BLOCK, fields, sizeof(fields), runs->data, runs->len);
@@ -561,21 +559,21 @@ static void write_range(Process *self, uint64_t start, uint64_t end)
 static void write_blocks(Process *self, const GArray *all, bool is_heap)
 {
 	for (guint i = 0, n; i < all->len; i += n) {
-		const Seen *seen = &g_array_index(all, Seen, i);
-		uint64_t end = seen->address + seen->size;
-		for (n = 1; i + n < all->len && seen[n].address == end &&
-			    end / BLOCK_BYTES == seen->address / BLOCK_BYTES;
+		const Found *found = &g_array_index(all, Found, i);
+		uint64_t end = found->address + found->size;
+		for (n = 1; i + n < all->len && found[n].address == end &&
+			    end / BLOCK_BYTES == found->address / BLOCK_BYTES;
 			n++)
-			end += seen[n].size;
-		write_block(self, seen, n);
+			end += found[n].size;
+		write_block(self, found, n);
 		if (is_heap && n > 0)
 			write_range(
-				self, seen->address / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE);
+				self, found->address / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE);
 	}
 }
 
 /* At one address the largest first, then arrays before buffers. */
-LODE_ORDER(compare_seen, Seen, LODE_ASCENDING(address), LODE_DESCENDING(size),
+LODE_ORDER(compare_found, Found, LODE_ASCENDING(address), LODE_DESCENDING(size),
 	LODE_ASCENDING(is_buffer), LODE_ASCENDING(name))
 
 /* A buffer and the arrays over it share memory, which is named after the first array that covers
@@ -585,10 +583,10 @@ static void drop_covered(GArray *data)
 	guint n = 0;
 
 	for (guint i = 0; i < data->len; i++) {
-		const Seen seen = g_array_index(data, Seen, i);
-		const Seen *last = n > 0 ? &g_array_index(data, Seen, n - 1) : NULL;
-		if (last == NULL || seen.address >= last->address + last->size)
-			g_array_index(data, Seen, n++) = seen;
+		const Found found = g_array_index(data, Found, i);
+		const Found *last = n > 0 ? &g_array_index(data, Found, n - 1) : NULL;
+		if (last == NULL || found.address >= last->address + last->size)
+			g_array_index(data, Found, n++) = found;
 	}
 	g_array_set_size(data, n);
 }
@@ -603,7 +601,7 @@ static void write_move(Process *self)
 /* Objects may move between two walks: a move is logged before and after each. */
 static void walk(Process *self)
 {
-	g_autoptr(GArray) data = g_array_new(FALSE, FALSE, sizeof(Seen));
+	g_autoptr(GArray) data = g_array_new(FALSE, FALSE, sizeof(Found));
 
 	write_move(self);
 	read_memory(self);
@@ -615,11 +613,11 @@ static void walk(Process *self)
 	g_hash_table_remove_all(self->maps.values);
 	memset(self->maps.pages, 0, sizeof(self->maps.pages));
 	find_maps(self);
-	g_array_set_size(self->seen, 0);
+	g_array_set_size(self->objects, 0);
 	find_objects(self, data);
 	write_record(self, LODE_HEAP_RECORD_WALK, &time_ns, sizeof(time_ns), NULL, 0);
-	write_blocks(self, self->seen, true);
-	g_array_sort(data, compare_seen);
+	write_blocks(self, self->objects, true);
+	g_array_sort(data, compare_found);
 	drop_covered(data);
 	write_blocks(self, data, false);
 	write_move(self);
@@ -649,7 +647,7 @@ static void free_process(void *data)
 	g_hash_table_unref(self->maps.values);
 	g_hash_table_unref(self->ranges);
 	g_array_unref(self->mapped);
-	g_array_unref(self->seen);
+	g_array_unref(self->objects);
 	g_free(self);
 }
 
@@ -696,7 +694,7 @@ static Process *process_of(LodeV8Survey *self, pid_t pid)
 	found->maps.values = g_hash_table_new(NULL, NULL);
 	found->ranges = g_hash_table_new(NULL, NULL);
 	found->mapped = g_array_new(FALSE, FALSE, sizeof(Mapped));
-	found->seen = g_array_new(FALSE, FALSE, sizeof(Seen));
+	found->objects = g_array_new(FALSE, FALSE, sizeof(Found));
 	g_hash_table_insert(self->processes, GINT_TO_POINTER(pid), found);
 	if (read_layout(&found->layout, executable))
 		begin_log(found, self->directory);

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* What a system call returns in the kernel to begin again: at once, unless a handler runs, by its
- * rest (include/linux/errno.h of Linux; these never get to a program). */
+/* Results of a system call inside the kernel by which it begins again: at once, unless a handler
+ * runs, or with the rest of its time (include/linux/errno.h of Linux; no program sees them). */
 enum { RESTART_FIRST = 512, RESTART_NO_HANDLER = 514, RESTART_LAST = 516 };
 
 /* An instruction "syscall". */

@@ -15,7 +15,7 @@
 
 #if defined(__x86_64__)
 
-/* What is left of a call that moved a part of its bytes, and what it moved. */
+/* A call that moved a part of its bytes: how many, and the registers to go on with. */
 typedef struct {
 	struct user_regs_struct before; /* as the program is to find them, but rax */
 	uint64_t n_done;

@@ -29,7 +29,7 @@ bool lode_own_processor_go(LodeOwnProcessor *self, int processor);
 /* Works on other ones for a while, if there are any, until it goes to one again. */
 void lode_own_processor_leave(LodeOwnProcessor *self);
 
-/* Of the text of /proc/PID/task/TID/stat (proc(5)). */
+/* Facts from the text of /proc/PID/task/TID/stat (proc(5)). */
 typedef struct {
 	int processor; /* on which it ran last; −1: unknown, or the thread's scheduling is that
 	                  of real time: lode beside it would not run as long as it does */

@@ -74,10 +74,10 @@ struct LodePtraceSampler {
 	unsigned n_cpus, n_running; /* processors; threads that the last look found running */
 	unsigned n_found;   /* of these, those to be sampled on their processors: one of… */
 	int next_processor; /* …them; −1: none */
-	/* What was seen: */
+	/* Results: */
 	double user_ns, kernel_ns; /* weights */
 	double arrival_ns;         /* from asking a thread that runs to its stop: a moving mean */
-	uint64_t n_samples, n_in_kernel, n_waiting, n_spoiled;
+	uint64_t n_samples, n_in_kernel, n_waiting;
 	uint64_t used_ns; /* by the user of stops */
 	unsigned n_let_go;
 	char let_go[64]; /* one of them */
@@ -241,7 +241,7 @@ static void note_calls(const LodePtraceSampler *self, LodeTracedThread *thread, 
 
 #if defined(__x86_64__)
 
-/* A system call that would have gone on had nobody looked. */
+/* Repairs a system call that the look interrupted: it goes on as without a tracer. */
 static void repair_call(const LodeTracedThread *thread, struct user_regs_struct *registers)
 {
 	if (lode_interrupted_call_repair(registers))
@@ -397,7 +397,7 @@ static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 	repair_call(thread, &registers);
 	LodeRunDelay delay = lode_traced_thread_delay(&self->threads, thread);
 	if (self->events == NULL || thread->is_spoiled) {
-		self->n_spoiled++;
+		/* no sample */
 	} else if (!thread->is_second && !is_counted(thread, &delay, now, is_in_call)) {
 		self->n_waiting++;
 	} else if (is_in_call && ask_again(self, thread, &registers, now)) {
@@ -962,9 +962,10 @@ void lode_ptrace_sampler_end(LodePtraceSampler *self)
 			g_usleep(200);
 }
 
-/* --- what is told --- */
+/* --- results --- */
 
-double lode_ptrace_sampler_rate(const LodePtraceSampler *self)
+/* Samples a second of a thread that runs; 0: there were none. */
+static double sample_rate(const LodePtraceSampler *self)
 {
 	return self->user_ns > 0 ? (double)self->n_samples / (self->user_ns / 1e9) : 0;
 }
@@ -976,7 +977,7 @@ double lode_ptrace_sampler_spent_ns(const LodePtraceSampler *self)
 
 const char *lode_ptrace_sampler_text(LodePtraceSampler *self)
 {
-	double rate = lode_ptrace_sampler_rate(self);
+	double rate = sample_rate(self);
 
 	g_free(self->text);
 	self->text = rate > 0 ? g_strdup_printf("perf events are refused here (%s): sampled by "

@@ -81,14 +81,11 @@ void lode_ptrace_sampler_end(LodePtraceSampler *self);
 /* "perf events are refused here (…): sampled by ptrace, 240 a second"; valid as long as it. */
 const char *lode_ptrace_sampler_text(LodePtraceSampler *self);
 
-/* Samples a second of a thread that runs; 0: there were none. */
-double lode_ptrace_sampler_rate(const LodePtraceSampler *self);
-
 /* The program's time that samples and all other stops have taken so far. */
 double lode_ptrace_sampler_spent_ns(const LodePtraceSampler *self);
 
 /* Why there is no sample of the program; NULL: there is no such reason. */
 const char *lode_ptrace_sampler_obstacle(const LodePtraceSampler *self);
 
-/* What is missing from the samples. */
+/* Appends what is missing from the samples. */
 void lode_ptrace_sampler_add_note(const LodePtraceSampler *self, GString *note);

@@ -7,9 +7,9 @@
 
 struct user_regs_struct;
 
-/* What a stop was of which a user had left the thread. */
+/* The first stop of a thread after its user has left it. */
 typedef enum {
-	LODE_LATE_STOP_OWN,     /* the user's: its signal is nobody's */
+	LODE_LATE_STOP_OWN,     /* the user's: its signal is not passed on */
 	LODE_LATE_STOP_BEFORE,  /* another one, and the user's comes next */
 	LODE_LATE_STOP_ANOTHER, /* another one, and the user's does not come any more */
 } LodeLateStop;

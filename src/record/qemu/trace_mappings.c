@@ -214,7 +214,7 @@ static void protect(LodeTraceMappings *self, const LodeTraceMapping *wanted)
 {
 	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
 
-	/* of a list: add_mapping() changes the live ranges, and passes over parts that are empty */
+	/* from a list: add_mapping() changes the live ranges, and skips empty parts */
 	lode_live_ranges_list(self->live, ranges);
 	for (guint i = 0; i < ranges->len; i++) {
 		const LodeLiveRange *range = &g_array_index(ranges, LodeLiveRange, i);

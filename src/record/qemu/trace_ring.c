@@ -146,8 +146,8 @@ bool lode_trace_ring_has_ended(const LodeTraceRing *self)
 }
 
 /*
- * A program that is at work fills many chunks meanwhile, and wakes nobody for each. It begins again
- * with the first of them, so that it goes through no more than it fills in a pause, which the
+ * A program that is at work fills many chunks meanwhile, and does not wake lode for each. It begins
+ * again with the first of them, so that it goes through no more than it fills in a pause, which the
  * processors' caches hold.
  */
 static bool wait_a_little(LodeTraceRing *self)

@@ -26,7 +26,7 @@ static const uint8_t call_bytes[] = {0x0f, 0x05};
 
 enum { FARTHEST = 96, PLACES = 16, UNKNOWN = -1, PAGE = 4096 };
 
-/* What a wrapper of the preloaded library looks at. */
+/* The calls that a wrapper of the preloaded library examines. */
 static const int64_t watched[] = {
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_ptrace, SYS_prctl, SYS_seccomp, UNKNOWN};
 
@@ -164,8 +164,8 @@ static bool read_mapping(const char *line, Mapping *out)
 	return true;
 }
 
-/* Those whose functions are watched, by whoever calls them, and run-times that only wait and wake
- * (futex), or read and write. */
+/* Libraries whose functions are wrapped, so that all calls are seen, and run-times that only wait
+ * and wake (futex), or read and write. */
 static bool is_harmless(const char *path)
 {
 	static const char *const names[] = {"libc.so.", "libc-2.", "ld-linux", "ld-2.",
@@ -211,7 +211,7 @@ static bool look_at_sections(const uint8_t *file, size_t size, bool *out_are_the
 	return true;
 }
 
-/* Of a file that is no ELF the part that is mapped. */
+/* Looks at the executable sections of a file; at the mapped part of one that is not ELF. */
 static bool are_in_file(int descriptor, const Mapping *part)
 {
 	const uint64_t wanted = part->end - part->start;

@@ -211,7 +211,7 @@ static void close_ended(LodeWindowRecorder *self)
 			close_event(self, i);
 }
 
-/* What the library has not seen, as a system call of the program's own did it. */
+/* An obstacle that the library has not seen, as the program made it by a system call of its own. */
 static LodeWindowObstacle find_change(
 	const LodeWindowRecorder *self, Event *event, const char *status)
 {
@@ -581,7 +581,7 @@ void lode_window_recorder_end(LodeWindowRecorder *self)
 {
 	while (self->events->len > 0)
 		close_event(self, self->events->len - 1);
-	/* who waits is told by that: there are no more events */
+	/* processes that wait learn by this that there are no more events */
 	for (unsigned i = 0; i < LODE_N_WINDOW_REQUESTS; i++)
 		if (self->requests[i] >= 0) {
 			close(self->requests[i]);

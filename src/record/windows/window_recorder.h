@@ -55,7 +55,8 @@ int lode_window_recorder_descriptor(const LodeWindowRecorder *self);
  * 0: none is. */
 gint64 lode_window_recorder_due_us(const LodeWindowRecorder *self);
 
-/* What processes ask for, and wait for: these can be read when one does; −1: none does. */
+/* Requests of processes, which wait for the answer. The descriptor can be read when there is one;
+ * −1: there are no requests. */
 typedef enum {
 	LODE_WINDOW_REQUEST_OPEN,  /* its event, before it makes its first thread */
 	LODE_WINDOW_REQUEST_CLOSE, /* its event, for good */

@@ -135,7 +135,7 @@ static void test_closing(void)
 	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
 	g_autoptr(GError) error = NULL;
 	pid_t ourselves = getpid();
-	enum { CLOCKS = 3, PAGE_FAULTS = CLOCKS, ALL = 6, SPARE = 3 };
+	enum { CLOCKS = 3, PAGE_FAULTS = CLOCKS, ALL = 6, OPTIONAL = 3 };
 
 	g_array_append_val(threads, ourselves);
 	g_autoptr(GPtrArray)
@@ -149,15 +149,15 @@ static void test_closing(void)
 		return;
 	}
 	guint n_cpus = set->cpus->len;
-	g_assert_cmpuint(lode_perf_event_set_spare(set), ==, SPARE * n_cpus);
+	g_assert_cmpuint(lode_perf_event_set_count_optional(set), ==, OPTIONAL * n_cpus);
 	lode_perf_event_set_enable(set, true);
 	touch_pages();
 	lode_perf_event_set_enable(set, false);
 	uint64_t faults = lode_perf_event_set_count(set, PAGE_FAULTS);
 	g_assert_cmpuint(faults, >, 0);
-	lode_perf_event_set_close_spare(set);
-	g_assert_cmpuint(set->descriptors->len, ==, (ALL - SPARE) * n_cpus);
-	g_assert_cmpuint(lode_perf_event_set_spare(set), ==, 0);
+	lode_perf_event_set_close_optional(set);
+	g_assert_cmpuint(set->descriptors->len, ==, (ALL - OPTIONAL) * n_cpus);
+	g_assert_cmpuint(lode_perf_event_set_count_optional(set), ==, 0);
 	g_assert_cmpuint(lode_perf_event_set_count(set, PAGE_FAULTS), ==, faults);
 	for (guint i = 0; i < n_cpus; i++) {
 		guint polled = g_array_index(set->cpus, LodePerfCpu, i).polled;
