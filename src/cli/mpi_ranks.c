@@ -9,12 +9,12 @@
 #include <mpi.h>
 #endif
 
-static unsigned number_of(const char *variable, unsigned otherwise)
+/* The number in a variable of the environment; 0: it is not set. */
+static unsigned number_of(const char *variable)
 {
 	const char *value = variable != NULL ? g_getenv(variable) : NULL;
 
-	return value != NULL ? (unsigned)MIN(g_ascii_strtoull(value, NULL, 10), G_MAXINT)
-	                     : otherwise;
+	return value != NULL ? (unsigned)MIN(g_ascii_strtoull(value, NULL, 10), G_MAXINT) : 0;
 }
 
 /* The variables of Open MPI's launcher, and of Slurm's launchers: PMI, and PMIx, where Slurm's own
@@ -32,7 +32,7 @@ LodeMpiPlace lode_mpi_place(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
 		if (g_getenv(variables[i].rank) != NULL)
 			return (LodeMpiPlace){
-				number_of(variables[i].rank, 0), number_of(variables[i].size, 0)};
+				number_of(variables[i].rank), number_of(variables[i].size)};
 	return (LodeMpiPlace){0, 1};
 }
 
@@ -217,7 +217,7 @@ bool lode_mpi_agree(LodeRanks *self, bool is_ok, uint32_t fingerprint, GError **
 		if (values[n + i] != values[n]) {
 			if (self->rank == 0)
 				g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-					"rank %zu of %u reads another profile than rank 0", i,
+					"rank %zu of %u reads a different profile than rank 0", i,
 					self->size);
 			return false;
 		}

@@ -90,7 +90,7 @@ static bool take_run(Terminal *self, LodeMiningRun *run)
 	return true;
 }
 
-/* Nobody mined the profile: what the answer needs is mined for it, and not stored. */
+/* For a profile without runs: mines what the answer needs, and does not store it. */
 static bool mine_unmined(Terminal *self, const LodeRunChoice *choice, GError **error)
 {
 	const LodeProgress *progress = self->asking.progress;

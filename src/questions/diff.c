@@ -193,7 +193,7 @@ typedef struct {
 	struct timespec time;
 } Newest;
 
-/* Of two that were written at once it is the first by name. */
+/* Keeps the newest; of two written at the same time, the first by name. */
 static void note_profile(Newest *self, const char *name, const struct timespec *time)
 {
 	if (self->name != NULL && !is_later(time, &self->time) &&

@@ -20,7 +20,7 @@
 
 typedef LodeReportQuestion Options;
 
-/* What concerns findings and sequences only. */
+/* The names of options that concern findings and sequences only. */
 #define OF_SEQUENCES                                                                               \
 	"explain findings all with without size min-weight max-weight min-frequency "              \
 	"max-frequency "                                                                           \

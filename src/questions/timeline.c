@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread cost over time, for the page to draw. */
+/* The cost of each thread over time, for the page to draw. */
 #include "questions/questions.h"
 #include "views/parts/program_list.h"
 

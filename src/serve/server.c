@@ -409,7 +409,7 @@ static bool run_query(Request *request, const LodeParameterPairs *parameters, FI
 /* The client has closed the connection, so that nothing is answered. */
 static enum MHD_Result stop(Request *request)
 {
-	g_autofree char *line = g_strdup_printf("stopped %.20s %.*s: whoever asked has gone",
+	g_autofree char *line = g_strdup_printf("stopped %.20s %.*s: the client has disconnected",
 		request->method, LOG_PATH_BYTES, request->path);
 
 	log_line(request->server, line);

@@ -303,7 +303,7 @@ static void take_key(LodeLivePicture *self, uint32_t key)
 			&self->sampling, !lode_sampling_switch_is_on(&self->sampling));
 		break;
 	case LODE_LIVE_REPAINT:
-		lode_live_terminal_spoil(self->terminal);
+		lode_live_terminal_repaint(self->terminal);
 		break;
 	default:
 		break;

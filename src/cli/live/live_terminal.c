@@ -330,7 +330,7 @@ void lode_live_terminal_show(LodeLiveTerminal *self, const LodeCellGrid *grid)
 	refresh();
 }
 
-void lode_live_terminal_spoil(LodeLiveTerminal *self)
+void lode_live_terminal_repaint(LodeLiveTerminal *self)
 {
 	(void)self;
 	clearok(curscr, TRUE);

@@ -30,4 +30,4 @@ uint32_t lode_live_terminal_key(LodeLiveTerminal *self);
 void lode_live_terminal_show(LodeLiveTerminal *self, const LodeCellGrid *grid);
 
 /* The next picture is drawn completely, as something else has written to the terminal. */
-void lode_live_terminal_spoil(LodeLiveTerminal *self);
+void lode_live_terminal_repaint(LodeLiveTerminal *self);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory record: runs a program and writes a profile of the data that it accesses. */
 #include "cli/interrupt.h"
-#include "cli/live/live_page.h"
 #include "cli/live/live_picture.h"
+#include "cli/live/live_server.h"
 #include "cli/options/memory_recording_options.h"
 #include "cli/recording/recorded_profile.h"
 #include "cli/recording/wrapped_program.h"
@@ -74,13 +74,13 @@ static LodeLivePicture *open_picture(const Options *given, const char *program)
 	return picture;
 }
 
-static LodeLivePage *open_page(
+static LodeLiveServer *open_page(
 	const Options *given, const char *profile, const char *program, GError **error)
 {
 	const LodeMemoryRecordingOptions *recording = &given->recording;
 	g_autofree char *sampled = g_build_filename(
 		recording->directory, LODE_MEMORY_RECORDING_SAMPLES, NULL);
-	const LodeLivePageOptions page_options = {
+	const LodeLiveServerOptions page_options = {
 		.verb = "memory record",
 		.profile = profile,
 		.feed = {.program = program,
@@ -91,12 +91,12 @@ static LodeLivePage *open_page(
 			.skipped_frames = given->skipped_frames},
 	};
 
-	return lode_live_page_open(&page_options, error);
+	return lode_live_server_open(&page_options, error);
 }
 
 /* Afterwards the picture is erased and the output of the program is shown. */
 static LodeMemoryRecording *record_program(
-	Options *given, const char *program, LodeLivePage *page, GError **error)
+	Options *given, const char *program, LodeLiveServer *page, GError **error)
 {
 	LodePerfSamplerOptions sampler = {0};
 	g_autoptr(LodeLivePicture) picture = given->is_live ? open_picture(given, program) : NULL;
@@ -104,13 +104,13 @@ static LodeMemoryRecording *record_program(
 	if (picture != NULL)
 		sampler.observer = lode_live_picture_observer(picture);
 	if (page != NULL)
-		sampler.observer = lode_live_page_observer(page);
+		sampler.observer = lode_live_server_observer(page);
 	if (sampler.observer != NULL)
 		given->recording.sampler = &sampler;
 	LodeMemoryRecording *recorded = lode_memory_recording_run(&given->recording, NULL, error);
 	given->recording.sampler = NULL;
 	if (page != NULL)
-		lode_live_page_end(page);
+		lode_live_server_end(page);
 	return recorded;
 }
 
@@ -135,7 +135,7 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	given->recording.directory = recorded.directory->path;
 	const char *program = given->recording.pid != 0 ? recorded.program : arguments[0];
-	g_autoptr(LodeLivePage) page = NULL;
+	g_autoptr(LodeLiveServer) page = NULL;
 	if (given->serves && (page = open_page(given, recorded.path, program, error)) == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeMemoryRecording) done = record_program(given, program, page, error);
@@ -153,7 +153,7 @@ static int run(void *options, char **arguments, GError **error)
 	g_autofree char *word = lode_shell_word(recorded.path);
 	lode_display_line(stderr, "lode memory record: go on with 'lode memory %s'", word);
 	if (page != NULL)
-		lode_live_page_stay(page);
+		lode_live_server_stay(page);
 	return status;
 }
 

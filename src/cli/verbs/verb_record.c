@@ -2,7 +2,7 @@
 /* lode record: samples a program into a perf.data file. */
 #include "base/error.h"
 #include "cli/interrupt.h"
-#include "cli/live/live_page.h"
+#include "cli/live/live_server.h"
 #include "cli/options/call_graph_options.h"
 #include "cli/options/window_options.h"
 #include "cli/recording/wrapped_program.h"
@@ -142,23 +142,23 @@ static int run(void *options, char **arguments, GError **error)
 	sampler->is_refused = &is_refused;
 	/* Signals that come when the recording is done must not end us before we say so. */
 	lode_interrupt_cancellable();
-	g_autoptr(LodeLivePage) page = NULL;
+	g_autoptr(LodeLiveServer) page = NULL;
 	g_autofree char *pid = g_strdup_printf("%d", sampler->pid);
 	if (given->serves) {
-		const LodeLivePageOptions page_options = {
+		const LodeLiveServerOptions page_options = {
 			.verb = "record",
 			.feed = {.program = arguments[0] != NULL ? arguments[0] : pid,
 				.recording = sampler->output,
 				.start_stopped = sampler->start_stopped},
 		};
-		page = lode_live_page_open(&page_options, error);
+		page = lode_live_server_open(&page_options, error);
 		if (page == NULL)
 			return LODE_EXIT_FAILED;
-		sampler->observer = lode_live_page_observer(page);
+		sampler->observer = lode_live_server_observer(page);
 	}
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(sampler, NULL, error);
 	if (page != NULL)
-		lode_live_page_end(page);
+		lode_live_server_end(page);
 	if (sampled == NULL) {
 		advise(sampler, *error);
 		return LODE_EXIT_FAILED;
@@ -166,7 +166,7 @@ static int run(void *options, char **arguments, GError **error)
 	print_summary(sampled, sampler->output);
 	/* SIGTERM is meant for us, too, also where it came before the end of the program. */
 	if (page != NULL && sampled->stop_signal == 0)
-		lode_live_page_stay(page);
+		lode_live_server_stay(page);
 	return lode_wrapped_program_status(sampled->exit_status, sampled->stop_signal);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/live/live_page.h"
+#include "cli/live/live_server.h"
 
 #include "base/error.h"
 #include "cli/interrupt.h"
@@ -12,7 +12,7 @@
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-struct LodeLivePage {
+struct LodeLiveServer {
 	const char *verb;
 	LodeServedFiles files;
 	LodeServer *server;
@@ -20,7 +20,7 @@ struct LodeLivePage {
 
 static void log_line(const char *line, void *user_data)
 {
-	const LodeLivePage *self = user_data;
+	const LodeLiveServer *self = user_data;
 
 	lode_display_line(stderr, "lode %s: %s", self->verb, line);
 }
@@ -30,7 +30,7 @@ static void close_profile(void *profile)
 	lode_served_profile_close(profile);
 }
 
-static bool start(LodeLivePage *self, const LodeLivePageOptions *options, GError **error)
+static bool start(LodeLiveServer *self, const LodeLiveServerOptions *options, GError **error)
 {
 	const LodeServerOptions server = {.log = log_line, .user_data = self};
 	sigset_t all, old;
@@ -47,14 +47,14 @@ static bool start(LodeLivePage *self, const LodeLivePageOptions *options, GError
 	return self->server != NULL;
 }
 
-LodeLivePage *lode_live_page_open(const LodeLivePageOptions *options, GError **error)
+LodeLiveServer *lode_live_server_open(const LodeLiveServerOptions *options, GError **error)
 {
 	if (!lode_page_is_built()) {
 		g_set_error_literal(
 			error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
 		return NULL;
 	}
-	g_autoptr(LodeLivePage) self = g_new0(LodeLivePage, 1);
+	g_autoptr(LodeLiveServer) self = g_new0(LodeLiveServer, 1);
 
 	self->verb = options->verb;
 	self->files.profiles = g_ptr_array_new_with_free_func(close_profile);
@@ -71,17 +71,17 @@ LodeLivePage *lode_live_page_open(const LodeLivePageOptions *options, GError **e
 	return g_steal_pointer(&self);
 }
 
-const LodePerfObserver *lode_live_page_observer(LodeLivePage *self)
+const LodePerfObserver *lode_live_server_observer(LodeLiveServer *self)
 {
 	return lode_live_feed_observer(self->files.live);
 }
 
-void lode_live_page_end(LodeLivePage *self)
+void lode_live_server_end(LodeLiveServer *self)
 {
 	lode_live_feed_end(self->files.live);
 }
 
-void lode_live_page_stay(LodeLivePage *self)
+void lode_live_server_stay(LodeLiveServer *self)
 {
 	g_autoptr(GError) fault = NULL;
 
@@ -95,7 +95,7 @@ void lode_live_page_stay(LodeLivePage *self)
 	lode_interrupt_wait();
 }
 
-void lode_live_page_close(LodeLivePage *self)
+void lode_live_server_close(LodeLiveServer *self)
 {
 	if (self == NULL)
 		return;

@@ -10,26 +10,26 @@
 #include "record/perf/perf_observer.h"
 #include "serve/live/live_feed.h"
 
-typedef struct LodeLivePage LodeLivePage;
+typedef struct LodeLiveServer LodeLiveServer;
 
 typedef struct {
 	const char *verb;    /* "memory record" */
 	const char *profile; /* that will be made; NULL: none */
 	LodeLiveFeedOptions feed;
-} LodeLivePageOptions;
+} LodeLiveServerOptions;
 
 /* Prints the address on standard error, as standard output is the program's. The options' strings
  * live on. Errors: _UNSUPPORTED (lode was built without the page), those of lode_server_start(). */
-LodeLivePage *lode_live_page_open(const LodeLivePageOptions *options, GError **error);
-void lode_live_page_close(LodeLivePage *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLivePage, lode_live_page_close)
+LodeLiveServer *lode_live_server_open(const LodeLiveServerOptions *options, GError **error);
+void lode_live_server_close(LodeLiveServer *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveServer, lode_live_server_close)
 
 /* For the sampler's options; valid until the page is closed. */
-const LodePerfObserver *lode_live_page_observer(LodeLivePage *self);
+const LodePerfObserver *lode_live_server_observer(LodeLiveServer *self);
 
 /* The program has ended. */
-void lode_live_page_end(LodeLivePage *self);
+void lode_live_server_end(LodeLiveServer *self);
 
 /* The profile, or the other result of the recording, is complete: serves until Ctrl-C. Returns at
  * once if Ctrl-C came before. */
-void lode_live_page_stay(LodeLivePage *self);
+void lode_live_server_stay(LodeLiveServer *self);
