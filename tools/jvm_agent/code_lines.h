@@ -18,7 +18,7 @@ typedef struct {
 	size_t n_methods;
 } CodeLines;
 
-/* What HotSpot reports of a compiled method. */
+/* A compiled method, as HotSpot reports it. */
 typedef struct {
 	jmethodID method;
 	jint n_locations;

@@ -45,7 +45,7 @@ typedef struct {
 /* A virtual machine has one agent, which has one file. */
 static struct {
 	pthread_mutex_t lock;
-	int fd; /* −1: none, or none any more */
+	int fd; /* −1: not open, or closed */
 	pid_t pid;
 	uint64_t n_written; /* pieces of code */
 	off_t size;         /* of whole records */

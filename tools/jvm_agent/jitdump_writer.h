@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a line holds for, as its discriminator, which other readers leave alone; see
+/* The code that a line is for, as its discriminator, which other readers ignore; see
  * src/sources/code/jitdump.h. */
 enum { JITDUMP_LINE_BACK = 0x4c4f4401, JITDUMP_LINE_HERE = 0x4c4f4402 };
 

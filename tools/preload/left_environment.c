@@ -15,7 +15,7 @@ static bool is_named(const char *path, size_t size, const char *library)
 	return size >= name && memcmp(path + size - name, library, name) == 0;
 }
 
-/* Of a list like "/lib/liblode-x.so:/lib/other.so" what remains may be empty. */
+/* Takes a library out of a list like "/lib/liblode-x.so:/lib/other.so"; the rest may be empty. */
 static void remove_name(char *list, const char *library)
 {
 	char *to = list, *next;

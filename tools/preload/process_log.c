@@ -31,7 +31,7 @@ char *append_number(char *at, const char *end, uint32_t number)
 	return append_text(at, end, first);
 }
 
-/* By whom, and where, is looked at when it is open: what has a name may be exchanged meanwhile. */
+/* Owner and mode are checked when it is open: a file of a name may be exchanged meanwhile. */
 int process_log_open_folder(const char *directory)
 {
 	struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the logs have in common that libraries of ours write in a program's process: a file for each
+ * Functions for the logs that libraries of ours write in a program's process: a file for each
  * process and each program that it executes, mapped far from all that the program maps.
  */
 #pragma once

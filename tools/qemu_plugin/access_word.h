@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What QEMU says of an access in one word. Calling it to take the word apart takes as long as all
- * the rest of what a call does, so that this is done here where QEMU has the layout that is known.
+ * The word in which QEMU describes an access. Calling QEMU to take it apart takes as long as all
+ * the rest of a call, so that this is done here where QEMU has the known layout.
  */
 #pragma once
 
 #include "qemu_plugin_interface.h"
 
-/* Compares what is read from words here with what QEMU says of them: of all words that there are.
- */
+/* Compares the fields that are read from words here with those that QEMU reads, for all words. */
 bool access_word_is_known(void);
 
 static inline unsigned access_word_size(qemu_plugin_meminfo_t info)

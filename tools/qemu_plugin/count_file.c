@@ -26,7 +26,7 @@ static CountHeader *header;
 static CountArray log_array;
 static char folder[PATH_BYTES], path[PATH_BYTES + 64];
 static struct stat identity; /* of the file at the path */
-static bool is_off;          /* what is counted goes nowhere, there is no file */
+static bool is_off;          /* counts are discarded: there is no file */
 /* As in the header, where a forked process would find what its parent did meanwhile. */
 static uint32_t n_segments;
 static size_t n_log_bytes;

@@ -40,7 +40,7 @@ bool count_array_init(CountArray *array, CountSegmentKind kind, uint32_t owner, 
  * any thread. */
 bool count_array_extend(CountArray *array, size_t n_bytes);
 
-/* Adds a record to the log, of two parts; counts it as lost when there is no room. One at a time:
- * the caller sees to that. */
+/* Adds a record to the log, of two parts; counts it as lost when there is no room. The caller makes
+ * sure that there is one at a time. */
 bool count_file_log(CountRecordKind kind, const void *first, size_t first_bytes, const void *second,
 	size_t second_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What blocks and their instructions do to caches and branch predictors while they are counted:
+ * The effects of blocks and their instructions on caches and branch predictors while they are
+ * counted:
  *
  *   block begins ─┬─ the branch that ended the last one ─▶ predictor
  *                 └─ the lines of its code ─▶ I1 ──misses─┐
@@ -71,8 +72,8 @@ typedef enum {
 	EVENT_BRANCH_INDIRECT,
 } EventBranch;
 
-/* What has to be known of a block when it begins: a line of the processor's cache, as waiting for
- * it took a fifth of the time. One whose `sizes` is NULL is not there. */
+/* The facts of a block that are needed when it begins: in one line of the processor's cache, as
+ * waiting for it took a fifth of the time. One whose `sizes` is NULL is not there. */
 typedef struct {
 	_Alignas(64) uint64_t address;
 	uint64_t end;
@@ -120,7 +121,7 @@ bool event_counter_init(const EventCounterOptions *options);
 
 bool event_thread_init(EventThread *self);
 
-/* What the calling thread's accesses are counted in; NULL: nowhere. */
+/* Sets where the calling thread's accesses are counted; NULL: nowhere. */
 void event_thread_enter(EventThread *self);
 
 /* While a block is translated. Borrows the sizes of its instructions. */

@@ -7,9 +7,9 @@
  *   execve("/bin/x", {"x", "a"}, …)  ──▶  qemu-x86_64 -plugin … -0 x /bin/x a
  *   a script "#!/bin/sh"             ──▶  qemu-x86_64 -plugin … -0 /bin/sh /bin/sh SCRIPT a
  *
- * What QEMU cannot run, or would run differently, is left to the kernel, which then also says what
- * is wrong with it: files that are missing, not executable or for other architectures, damaged ELF
- * files, scripts without "#!", programs that would gain privileges.
+ * Files that QEMU cannot run, or would run differently, are left to the kernel, which then reports
+ * the error: files that are missing, not executable or for other architectures, damaged ELF files,
+ * scripts without "#!", programs that would gain privileges.
  */
 #pragma once
 

@@ -41,7 +41,7 @@ static unsigned protection_of(const char *letters)
 	       (letters[2] == 'x' ? PROT_EXEC : 0u);
 }
 
-/* The stack of the program is the first memory with a page in front that nobody may touch. */
+/* The stack of the program is the first memory with a guard page in front. */
 static void send_image(TraceEvent *event, uint64_t *guard_end, bool *has_stack)
 {
 	bool is_guard = event->protection == 0 && event->path[0] == '\0';

@@ -925,7 +925,7 @@ static bool install_tracing(qemu_plugin_id_t id, const char *ring)
 
 /* "ring=PATH" traces, "counts=FOLDER" counts; of counts, "caches=I1+D1+LL", each SETS:WAYS:LINE,
  * also misses of caches and branches that are mispredicted, by "branches=callgrind", which is the
- * default, or "branches=tage". What else there is is for follow.h. */
+ * default, or "branches=tage". All other arguments are for follow.h. */
 __attribute__((visibility("default"))) int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {

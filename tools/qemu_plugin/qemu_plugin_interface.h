@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What we use of QEMU's plugin interface, version 1, as QEMU 7.2 offers it to a shared library that
- * it is given by `-plugin`. Declared here, as no package brings a header; QEMU's documentation is
- * "QEMU TCG Plugins" (docs/devel/tcg-plugins.rst).
+ * The part of QEMU's plugin interface, version 1, that lode uses, as QEMU 7.2 offers it to a shared
+ * library that it is given by `-plugin`. Declared here, as no package brings a header; QEMU's
+ * documentation is "QEMU TCG Plugins" (docs/devel/tcg-plugins.rst).
  *
  * QEMU translates the program in pieces ("tb": translation block) and lets a plugin add calls to
  * each instruction while it does so. The calls come later, whenever the piece is executed, in the
@@ -60,8 +60,8 @@ typedef void (*qemu_plugin_vcpu_syscall_cb_t)(qemu_plugin_id_t id, unsigned int 
 typedef void (*qemu_plugin_vcpu_syscall_ret_cb_t)(
 	qemu_plugin_id_t id, unsigned int vcpu, int64_t number, int64_t result);
 
-/* What a plugin has to offer: the version that it is written for, and its start, once, before the
- * program is loaded; 0: all is well. */
+/* A plugin defines these: the version that it is written for, and its start, called once before the
+ * program is loaded; 0: success. */
 extern int qemu_plugin_version;
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 

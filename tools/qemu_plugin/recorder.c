@@ -73,7 +73,7 @@ static void take_number(void)
 	atomic_store(&recorder_has_ended, true);
 }
 
-static void open_chunk(Recorder *self, TraceEventKind event);
+static void open_chunk(Recorder *self);
 
 /* A forked process shares the memory; open chunks stay its parent's. */
 static void begin_in_child(void)
@@ -102,7 +102,7 @@ static void begin_in_child(void)
 	if (self != NULL) {
 		self->thread = 0;
 		self->tid = (uint32_t)gettid();
-		open_chunk(self, TRACE_EVENT_NONE);
+		open_chunk(self);
 	}
 	recorder_send_event(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
 }
@@ -221,7 +221,7 @@ static bool is_wanted(void)
 	return !recorder_is_off();
 }
 
-/* A process that nobody waits for is a zombie. */
+/* A process that has ended and is not waited for yet is a zombie. */
 static bool is_reader_dead(void)
 {
 	char path[64], line[512] = "";
@@ -257,7 +257,7 @@ static void check_reader(uint32_t *beat, unsigned *n_still)
 		atomic_store(&recorder_has_ended, true);
 }
 
-/* lode gives many chunks back meanwhile, and wakes nobody for each. */
+/* lode gives many chunks back meanwhile, and does not wake a thread for each. */
 static bool wait_a_little(void)
 {
 	struct timespec pause = {.tv_nsec = FIRST_PAUSE_NS};
@@ -297,8 +297,8 @@ static uint32_t state_of(uint32_t state)
 
 /*
  * The semaphore has counted one that is free for us. Chunks are freed in about the order in which
- * they were taken, so that the next one mostly is; a thread that loses the processor here keeps
- * nobody else from going on, and takes none that was given away meanwhile.
+ * they were taken, so that the next one mostly is; a thread that loses the processor here does not
+ * keep others from going on, and takes none that was given away meanwhile.
  */
 static TraceChunk *take_free(void)
 {
@@ -315,7 +315,7 @@ static TraceChunk *take_free(void)
 	}
 }
 
-static void open_chunk(Recorder *self, TraceEventKind event)
+static void open_chunk(Recorder *self)
 {
 	TraceChunk *chunk = take_free();
 
@@ -324,7 +324,7 @@ static void open_chunk(Recorder *self, TraceEventKind event)
 		chunk->process = process;
 		chunk->thread = self->thread;
 		chunk->tid = self->tid;
-		chunk->event = event;
+		chunk->event = TRACE_EVENT_NONE;
 		atomic_store(&chunk->n, 0);
 		atomic_store(&chunk->opened, atomic_fetch_add(&ring->next_opened, 1));
 		atomic_store(&chunk->state, state_of(TRACE_CHUNK_OPEN));
@@ -368,7 +368,7 @@ void recorder_next_chunk(Recorder *self)
 	if (self->chunk != &nowhere && recorder_n(self) == 0)
 		return;
 	end_chunk(self);
-	open_chunk(self, TRACE_EVENT_NONE);
+	open_chunk(self);
 }
 
 void recorder_rest(Recorder *self)
@@ -422,7 +422,7 @@ void recorder_send_event(
 	if (event != NULL)
 		self->chunk->details = *event;
 	uint64_t stamp = end_chunk(self);
-	open_chunk(self, TRACE_EVENT_NONE);
+	open_chunk(self);
 	if (is_awaited)
 		wait_until_read(stamp);
 }
@@ -450,7 +450,7 @@ Recorder *recorder_begin(void)
 		lode_word_filter_init(self->filter, &ring->filter,
 			(uint64_t)atomic_fetch_add(&n_filters, 1) << FILTER_BITS);
 	recorder_of_thread = self;
-	open_chunk(self, TRACE_EVENT_NONE);
+	open_chunk(self);
 	return self;
 }
 

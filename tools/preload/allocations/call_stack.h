@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls that led to a function. What a return address says of its frame is worked out once and
+ * The calls that led to a function. The rule of the frame of a return address is found once and
  * kept, so that a frame costs a look-up. Nothing is read outside the thread's own stack, whatever
  * the call frame information says.
  */

@@ -20,10 +20,9 @@ enum {
 	ENCODING_PCREL_SDATA4 = 0x1b,
 	ENCODING_DATAREL_SDATA4 = 0x3b,
 	ENCODING_UDATA4 = 0x03,
-	ENCODING_OMIT = 0xff,
 };
 
-/* What is read must lie in the module. */
+/* A part of the module; reading beyond its end sets is_bad. */
 typedef struct {
 	const uint8_t *at, *end;
 	bool is_bad;
@@ -87,8 +86,8 @@ typedef struct {
 	const uint8_t *header;      /* .eh_frame_hdr */
 } Module;
 
-/* Of glibc 2.35 and later; unlike dl_iterate_phdr() it takes no lock, which whoever allocates may
- * hold. */
+/* By _dl_find_object() of glibc 2.35 and later: unlike dl_iterate_phdr() it takes no lock, which
+ * the thread that allocates may hold. */
 static bool find_module(uint64_t address, Module *out_module)
 {
 	extern int _dl_find_object(void *, struct dl_find_object *) __attribute__((weak));
@@ -122,7 +121,7 @@ static const uint8_t *find_description(const Module *module, uint64_t address)
 	if (head == NULL || head[0] != 1 || head[2] != ENCODING_UDATA4 ||
 		head[3] != ENCODING_DATAREL_SDATA4)
 		return NULL;
-	/* Where .eh_frame begins, which the table makes needless. */
+	/* The address of .eh_frame, which is not needed beside the table. */
 	take(&reader, (head[1] & 0x0f) == 0x0c || (head[1] & 0x0f) == 0x04 ? 8 : 4);
 	uint64_t n = take_unsigned(&reader, 4);
 	const uint8_t *table = take(&reader, n * 8);
@@ -264,10 +263,10 @@ static void recall(Machine *self)
 		self->row.is_unknown = true;
 }
 
-/* A register's rule that is not followed here matters only for those we need. */
-static void lose(Machine *self, uint64_t lost)
+/* A register has a rule that is not followed here, which matters only for those that we need. */
+static void lose_register(Machine *self, uint64_t number)
 {
-	if (lost == REGISTER_FRAME || lost == REGISTER_RETURN || lost == REGISTER_STACK)
+	if (number == REGISTER_FRAME || number == REGISTER_RETURN || number == REGISTER_STACK)
 		self->row.is_unknown = true;
 }
 
@@ -297,10 +296,10 @@ static bool execute_extended(Machine *self, uint8_t code, Reader *reader)
 		return true;
 	case 0x07: /* undefined */
 	case 0x08: /* same_value */
-		lose(self, take_uleb(reader));
+		lose_register(self, take_uleb(reader));
 		return true;
 	case 0x09: /* register */
-		lose(self, take_uleb(reader));
+		lose_register(self, take_uleb(reader));
 		take_uleb(reader);
 		return true;
 	case 0x0a: /* remember_state */
@@ -325,7 +324,7 @@ static bool execute_extended(Machine *self, uint8_t code, Reader *reader)
 		return true;
 	case 0x10: /* expression */
 	case 0x16: /* val_expression */
-		lose(self, take_uleb(reader));
+		lose_register(self, take_uleb(reader));
 		take(reader, take_uleb(reader));
 		return true;
 	case 0x11: /* offset_extended_sf */
@@ -425,7 +424,8 @@ bool frame_rule_find(uint64_t address, FrameRule *out_rule)
 {
 	Module module;
 
-	/* The call is what is asked about, which may be the last of its function. */
+	/* The rule of the call is wanted, and the call may be the last instruction of its function.
+	 */
 	address--;
 	if (!find_module(address, &module))
 		return false;

@@ -21,6 +21,6 @@ typedef struct {
 	bool is_from_frame_pointer;
 } FrameRule;
 
-/* Of the code that is returned to at `address`; false: no code that we know is there now. Takes no
- * lock, and allocates nothing. */
+/* The rule of the code that is returned to at `address`; false: no known code is there now. Takes
+ * no lock, and allocates nothing. */
 bool frame_rule_find(uint64_t address, FrameRule *out_rule);

@@ -24,10 +24,11 @@
 #include <sys/mman.h>
 
 #define EXPORTED __attribute__((visibility("default")))
-/* Of the exported function itself: what it notes is who called it. */
+/* The frame of the exported function itself, so that its caller is noted. */
 #define FRAME __builtin_frame_address(0)
 
-/* For whoever allocates while the real functions are being looked for: little, never given back. */
+/* Memory for allocations while the real functions are being looked for: little, and never given
+ * back. */
 enum { EARLY_BYTES = 1 << 14 };
 
 static unsigned char early[EARLY_BYTES] __attribute__((aligned(64)));

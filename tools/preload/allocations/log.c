@@ -59,7 +59,7 @@ typedef struct {
 	KnownStack known_stacks[N_KNOWN_STACKS];
 } State;
 
-/* What a child keeps, as it does the states of threads. */
+/* The part that a child keeps, as it does the states of threads. */
 static State *state;
 static char directory[PATH_MAX];
 static bool has_own_malloc, has_ticks;
@@ -172,7 +172,7 @@ static bool open_log(void)
 	state->header = map_file(descriptor);
 	syscall(SYS_close, descriptor);
 	if (state->header == NULL) {
-		/* Without a header it would be no log to whoever reads it. */
+		/* Readers do not accept a log without a header. */
 		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 		return false;
 	}
@@ -195,7 +195,8 @@ static bool start(void)
 	return phase == PHASE_OPEN;
 }
 
-/* Frames of the first thread lie below what the loader saw; those of others are told. */
+/* Frames of the first thread lie below the end of the stack that the loader saw; the stacks of
+ * others are known from their start. */
 static void find_stack(ThreadState *self)
 {
 	extern void *__libc_stack_end __attribute__((weak));
@@ -253,7 +254,8 @@ bool log_is_open(ThreadState *thread)
 extern void _Znwm(size_t size) __attribute__((weak));
 extern void _ZnwmSt11align_val_t(size_t size, size_t alignment) __attribute__((weak));
 
-/* Of the library that the program was linked to; one that comes later is not looked for. */
+/* Finds operator new of the library that the program was linked to; one that is loaded later is not
+ * looked for. */
 static void find_operator_new(void)
 {
 	void *const functions[] = {(void *)_Znwm, (void *)_ZnwmSt11align_val_t};
@@ -270,7 +272,7 @@ static void find_operator_new(void)
 	}
 }
 
-/* What comes before (other libraries' start) is let through. */
+/* Allocations before this (at the start of other libraries) are not recorded. */
 __attribute__((constructor)) static void begin(void)
 {
 	const char *given = getenv(DIRECTORY_VARIABLE);
@@ -279,7 +281,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	int folder = process_log_open_folder(given);
 	if (folder < 0) {
-		/* the recorder has ended: the name is anybody's */
+		/* the recorder has ended: another user may have a directory of that name */
 		remove_from_environment(LIBRARY, VARIABLES);
 		return;
 	}
@@ -308,7 +310,7 @@ void log_count_unseen(void)
 		__atomic_fetch_add(&state->header->n_unseen, 1, __ATOMIC_RELAXED);
 }
 
-/* Each thread prepares the pages of its own chunk: nobody waits for anybody. */
+/* Each thread prepares the pages of its own chunk, so that threads do not wait for each other. */
 static bool take_chunk(ThreadState *thread)
 {
 	LogHeader *header = state->header;

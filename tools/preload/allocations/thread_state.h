@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each thread has of its own. Not in thread-local storage: that would make the memory of every
- * thread larger, and move what lies in it. It lies in a table of ours, by the thread's pointer
- * (what %fs holds), which a thread that comes later may have again:
+ * The state of each thread. Not in thread-local storage: that would make the memory of every thread
+ * larger, and move what lies in it. It lies in a table of ours, by the thread's pointer (what %fs
+ * holds), which a thread that comes later may have again:
  *
  *   thread that we saw start     its state is new then; its end is seen, too
  *   any other                    is asked for its number each time
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 typedef struct {
-	uintptr_t pointer;               /* of the thread; 0: nobody's */
+	uintptr_t pointer;               /* of the thread; 0: the place is free */
 	uint64_t instance;               /* of the log that the rest belongs to; 0: none */
 	unsigned char *at, *end;         /* free room of its chunk */
 	uint64_t last_time, last_word;   /* of the last packed record in it: time, address / 8 */
@@ -31,5 +31,5 @@ typedef struct {
 /* Maps the table, at a place far from all others. False: no memory. */
 bool thread_state_begin(void);
 
-/* Of the thread that calls. NULL: the table is missing or full. */
+/* The state of the thread that calls. NULL: the table is missing or full. */
 ThreadState *thread_state_find(void);

@@ -39,7 +39,7 @@ static void release(Start *self)
 	__atomic_store_n(&self->is_taken, false, __ATOMIC_RELEASE);
 }
 
-/* What lies deeper than we do is the thread's frames. The pointer may have been another's. */
+/* The thread's frames lie below this one. The pointer may have been that of another thread. */
 static ThreadState *enter_thread(const Start *told, uintptr_t frame)
 {
 	ThreadState *self = thread_state_find();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mapped, as /proc/self/maps says it, read without asking for memory. */
+/* The mappings of this process, from /proc/self/maps, read without allocating memory. */
 #pragma once
 
 #include <stddef.h>

@@ -109,7 +109,7 @@ __attribute__((constructor)) void placement_orders_begin(void)
 	PlacementOrders *read = path != NULL ? map_file(path) : NULL;
 
 	if (read == NULL) {
-		/* lode has ended: the name is anybody's */
+		/* lode has ended: another user may have a file of that name */
 		if (path != NULL)
 			remove_from_environment("liblode-placement.so", PLACEMENT_ORDERS_VARIABLE);
 		errno = code;

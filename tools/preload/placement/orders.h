@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this process is to do: the file that lode wrote. */
+/* The orders for this process: the file that lode wrote. */
 #pragma once
 
 #include "record/placement/placement_orders.h"

@@ -66,7 +66,7 @@ static int set_policy(uint64_t start, uint64_t end, int64_t node)
 	return errno;
 }
 
-/* Of what is mapped for certain, so that a refusal is one. */
+/* Sets the policy of memory that is certainly mapped, so that an error is a refusal. */
 static void set_policy_of_mapped(uint64_t start, uint64_t end, int64_t node)
 {
 	PlacementOrders *orders = placement_orders();
@@ -261,7 +261,7 @@ void page_policy_begin(void)
 	size_t size = (size_t)orders->n_pieces * sizeof(*done) + 1;
 
 	place_objects(orders);
-	/* Beside the orders, where it is in nobody's way. */
+	/* Beside the orders, where the program maps nothing. */
 	void *place = (void *)syscall(SYS_mmap, (char *)orders + orders->size_bytes + (1 << 20),
 		size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (place == MAP_FAILED)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of all that is mapped already, objects included. */
+/* Sets the policy of all that is mapped already, objects included. */
 void page_policy_begin(void);
 
 /* Memory of any size that an allocator gave out: part of what is mapped, perhaps long since. */

@@ -144,7 +144,7 @@ NextInstruction next_instruction(const uint8_t *code, size_t n)
 		code = padded;
 	}
 	for (;; at++) {
-		/* More prefixes than anybody writes; what comes after is looked at up to here. */
+		/* More prefixes than compilers write; an instruction is examined up to here. */
 		if (at == MAX_BYTES - 4)
 			return NEXT_UNSAFE;
 		uint8_t byte = code[at];

@@ -63,7 +63,7 @@ static bool wait_for_end(long descriptor, long limit_ms)
 	return n > 0;
 }
 
-/* Where nobody listens, the recorder has ended, and its events with it. */
+/* If no process listens, the recorder has ended, and its events with it. */
 static bool is_over(int code)
 {
 	return code == ECONNREFUSED || code == ENOENT;

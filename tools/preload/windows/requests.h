@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this process has the recorder do about its event, and waits for:
+ * Requests of this process to the recorder about its event, which it waits for:
  *
  *   open    before it makes its first thread: threads that inherit the event are switched as fast
  * as without; one that is opened on a single thread makes all switches of it slow close   before it

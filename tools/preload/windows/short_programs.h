@@ -22,5 +22,6 @@ void short_programs_leave_out(void);
 /* In a child of fork: its end says nothing of the program. */
 void short_programs_begin_child(void);
 
-/* Whether a program need not have the library, or nobody reads what it writes. */
+/* Whether a program is to be executed without the library: it is short, or the recorder has ended.
+ */
 bool short_programs_has(const char *path);

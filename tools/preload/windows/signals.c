@@ -55,7 +55,7 @@ static bool is_function(const struct sigaction *action)
 /* The recorder has closed the event of this process. */
 static bool is_closed;
 
-/* What the program does next finds no window, and no signal of ours that comes later. */
+/* Ends windows: the program's next action meets none, and no later signal of ours. */
 static void stop(LodeWindowObstacle obstacle)
 {
 	if (!stepping_is_installed() || !stepping_is_own_process() || !stepping_is_begun())

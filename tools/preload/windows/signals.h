@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be done about signals where a different program is executed. */
+/* Prepares signals for the execution of a different program. */
 #pragma once
 
 #include <stdbool.h>

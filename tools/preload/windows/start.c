@@ -25,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of sanitizers that a program is linked with, as a library or statically. */
+/* Functions of sanitizers that a program is linked with, as a library or statically. */
 extern void __asan_init(void) __attribute__((weak));
 extern void __hwasan_init(void) __attribute__((weak));
 extern void __lsan_init(void) __attribute__((weak));
@@ -83,20 +83,20 @@ static int find_go(struct dl_phdr_info *object, size_t size, void *data)
 	return *(bool *)data;
 }
 
-/* A number of /proc/PID/status; `otherwise` when it is not there. */
-static long read_status(long pid, const char *name, long otherwise)
+/* A number of /proc/PID/status; 0 when it is not there. */
+static long read_status(long pid, const char *name)
 {
 	char path[64], text[4096];
 
 	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
 	long descriptor = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (descriptor < 0)
-		return otherwise;
+		return 0;
 	long n = syscall(SYS_read, descriptor, text, sizeof(text) - 1);
 	syscall(SYS_close, descriptor);
 	text[n > 0 ? n : 0] = '\0';
 	const char *line = strstr(text, name);
-	return line != NULL ? strtol(line + strlen(name), NULL, 10) : otherwise;
+	return line != NULL ? strtol(line + strlen(name), NULL, 10) : 0;
 }
 
 /* In a container everything is limited, lode too, and all that is needed is allowed: a program has
@@ -104,9 +104,9 @@ static long read_status(long pid, const char *name, long otherwise)
 static bool is_limited(void)
 {
 	const char *name = "\nSeccomp_filters:";
-	long own = read_status(getpid(), name, 0);
+	long own = read_status(getpid(), name);
 
-	return own > 0 && own > read_status(getppid(), name, 0);
+	return own > 0 && own > read_status(getppid(), name);
 }
 
 /* The recorder itself looks for debuggers and limits before it opens an event. */
@@ -121,7 +121,7 @@ static LodeWindowObstacle find_obstacle(bool is_timed)
 	if (real_signals()->pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 &&
 		sigismember(&mask, SIGTRAP) == 1)
 		return LODE_WINDOW_OBSTACLE_BLOCKED;
-	if (is_timed && read_status(getpid(), "\nTracerPid:", 0) != 0)
+	if (is_timed && read_status(getpid(), "\nTracerPid:") != 0)
 		return LODE_WINDOW_OBSTACLE_TRACED;
 	if (is_timed && is_limited())
 		return LODE_WINDOW_OBSTACLE_SECCOMP;
@@ -179,8 +179,8 @@ static uint32_t read_share(void)
 	return ppm < MAX_SHARE_PPM ? (uint32_t)ppm : MAX_SHARE_PPM;
 }
 
-/* Descriptor of the directory; −1: none. If the recorder has ended, what is started from here on is
- * not to have the library any more: the name of the directory is anybody's. */
+/* Descriptor of the directory; −1: none. If the recorder has ended, programs that are started from
+ * here on do not get the library: another user may have a directory of that name. */
 static int open_folder(const char *given)
 {
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory))

@@ -24,7 +24,7 @@
 
 enum { TRAP_FLAG = 0x100, ALIGNMENT_FLAG = 0x40000, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
 
-/* Of MXCSR and of the x87 status and control words. */
+/* Bits of MXCSR and of the x87 status and control words. */
 enum { DENORMAL_FLAG = 1 << 1, UNDERFLOW_FLAG = 1 << 4, FLUSH_TO_ZERO = 1 << 15 };
 
 /* The state of a signal's frame beyond that of fxsave: the kernel's mark in it, and then the parts
@@ -483,7 +483,7 @@ static bool is_due(void)
 	return false;
 }
 
-static void meet_chance(uintptr_t self, ucontext_t *context)
+static void take_chance(uintptr_t self, ucontext_t *context)
 {
 	uint64_t now = window_log_now();
 
@@ -504,7 +504,7 @@ static void meet_chance(uintptr_t self, ucontext_t *context)
 }
 
 /* In the thread that has a window. */
-static void meet_own(uintptr_t self, ucontext_t *context, bool is_trace)
+static void take_own(uintptr_t self, ucontext_t *context, bool is_trace)
 {
 	mcontext_t *machine = &context->uc_mcontext;
 
@@ -585,8 +585,8 @@ static void allow_unaligned(void)
 	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)ALIGNMENT_FLAG);
 }
 
-/* A thread whose pointer is not its own cannot even have an errno; one that is 0 would be the owner
- * of what nobody owns. */
+/* A thread whose pointer is not its own has no errno of its own; a pointer of 0 stands for no
+ * owner. */
 static void handle(int number, siginfo_t *info, void *given)
 {
 	allow_unaligned();
@@ -597,10 +597,10 @@ static void handle(int number, siginfo_t *info, void *given)
 	const int code = is_known ? errno : 0;
 
 	if ((is_trace || is_chance) && self != 0 && take(&state->owner, self, self | IS_BUSY)) {
-		meet_own(self, context, is_trace);
+		take_own(self, context, is_trace);
 	} else if (is_chance) {
 		if (is_known && stepping_is_on())
-			meet_chance(self, context);
+			take_chance(self, context);
 	} else if (is_trace && state->was_lost) {
 		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 	} else {

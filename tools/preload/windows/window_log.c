@@ -91,7 +91,7 @@ bool window_log_open(WindowLog *self, const char *directory)
 	bool is_open = map_file(self, descriptor);
 	syscall(SYS_close, descriptor);
 	if (!is_open) {
-		/* Without a header it would be no log to whoever reads it. */
+		/* Readers do not accept a log without a header. */
 		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 		return false;
 	}
