@@ -156,7 +156,7 @@ static LodeProfile *read_part(const LodeProfileChoice *self, const char *path, c
 
 	if (self->origins != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: %s chooses among the samples of the whole, and this run is of a part "
+			"%s: %s needs the samples of the whole profile, and this run is of a part "
 			"of it (--origin %s)",
 			name, options, self->origins);
 		return NULL;

@@ -73,7 +73,7 @@ static bool check_options(Options *self, GError **error)
 	self->has_diagnoses &= self->comparing.normalisation == LODE_NORMALISE_NONE &&
 	                       self->comparing.images == NULL && self->comparing.functions == NULL;
 	if (self->has_min_support && !(self->comparing.min_support > 0))
-		return lode_parameter_refuse(error, "--min-support: 0 is too little");
+		return lode_parameter_refuse(error, "--min-support must be above 0");
 	if (!self->has_fail_above)
 		self->view.fail_above = NAN;
 	if (!self->has_limit && self->view.format == LODE_VIEW_TEXT)

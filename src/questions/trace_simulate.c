@@ -288,11 +288,12 @@ static bool prepare_places(LodeSimulation *self, GError **error)
 
 	if (self->curves != NULL)
 		return lode_parameter_refuse(error,
-			"--branches, --sharing, --plot-objects and --by, but for --by thread, "
-			"exclude curves");
+			"--branches, --sharing, --plot-objects and --by (except --by thread) "
+			"cannot be used with --curve");
 	if (self->replay.n_hierarchies != 1 && !(options->has_branches && hierarchy == NULL))
 		return lode_parameter_refuse(error,
-			"--by, --branches, --sharing and --plot-objects are of one hierarchy");
+			"--by, --branches, --sharing and --plot-objects show one hierarchy: give "
+			"one --cache without a range");
 	if (options->has_sharing && hierarchy->n_cores == 1)
 		return lode_parameter_refuse(
 			error, "--sharing needs several cores, as in --cache host,cores=4");
@@ -323,10 +324,9 @@ static bool check_times(const LodeSimulation *self, GError **error)
 		n_caches += self->replay.hierarchies[i]->caches->len;
 	if (self->replay.n_times > 0 && self->has_places)
 		return lode_parameter_refuse(
-			error, "--over-time is of caches and curves, not of what --by shows");
+			error, "--over-time cannot be used with --by, --branches or --sharing");
 	return self->replay.n_times * n_caches <= MAX_TIME_COUNTS ||
-	       lode_parameter_refuse(
-		       error, "--over-time: that many stretches of that many caches are too much");
+	       lode_parameter_refuse(error, "--over-time: too many stretches for so many caches");
 }
 
 typedef struct {

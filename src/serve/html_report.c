@@ -142,18 +142,16 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	return outcome;
 }
 
-/* Adds answers for the first n numbers, except those that fail or do not fit; gives how many were
+/* Adds the code of the first n numbers, except those that fail or do not fit; gives how many were
  * added. */
-static unsigned add_range(
-	Html *self, const char *query, const char *format_before, const char *after, unsigned n)
+static unsigned add_range(Html *self, const char *before, const char *after, unsigned n)
 {
 	unsigned added = 0;
 
 	for (unsigned i = 0; i < n && !lode_progress_is_cancelled(self->progress); i++) {
-		g_autofree char *parameters = g_strdup_printf(
-			"%s%u%s", format_before, 1 + i, after);
+		g_autofree char *parameters = g_strdup_printf("%s%u%s", before, 1 + i, after);
 		lode_progress_report(self->progress, "writing the page", i, n, NULL);
-		added += add_answer(self, query, parameters) == ADDED;
+		added += add_answer(self, "annotate", parameters) == ADDED;
 	}
 	return added;
 }
@@ -317,7 +315,7 @@ static void collect(Html *self, const LodeProfile *profile)
 	add_answer(self, "profiles", "");
 	add_answer(self, "report", "explain=1&places=2");
 	unsigned n_types = 0, n_stretches = 0;
-	unsigned n_findings = add_range(self, "annotate", "finding=", places, FINDINGS);
+	unsigned n_findings = add_range(self, "finding=", places, FINDINGS);
 	int n_listed = add_list(self, "functions", "", FUNCTIONS);
 	add_answer(self, "flame", "limit=" G_STRINGIFY(FLAME_NODES));
 	add_answer(self, "flame", "inverted=1&limit=" G_STRINGIFY(FLAME_NODES));
@@ -328,8 +326,7 @@ static void collect(Html *self, const LodeProfile *profile)
 	unsigned n_functions = add_functions(self, profile);
 	self->max_bytes = MAX_ANSWERS_BYTES;
 	bool has_orders = add_orders(self);
-	unsigned n_sequences = add_range(
-		self, "annotate", "sequence=", "&limit=10&context=3", SEQUENCE_CODES);
+	unsigned n_sequences = add_range(self, "sequence=", "&limit=10&context=3", SEQUENCE_CODES);
 	char share[LODE_NUMBER_SIZE];
 	g_string_append_printf(self->left_out, "This file has the first %d sequences", n_rows);
 	if (self->min_support > 0)

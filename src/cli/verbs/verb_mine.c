@@ -23,10 +23,10 @@ static const LodeParameter rows[] = {
 	{"origin", LODE_TEXTS(Options, origins), .value = "NAME|N", .summary = LODE_ORIGIN_SUMMARY},
 	{"mpi", LODE_FLAG(Options, uses_ranks), .excludes = "no-mpi",
 		.summary = "share the work with the other ranks that mpirun or srun started "
-			   "(default: when they did)"},
+			   "(default: if there are any)"},
 	{"no-mpi", LODE_FLAG(Options, is_alone),
-		.summary = "mine alone, also where they did: each of their processes a profile of "
-			   "its own"},
+		.summary = "do not share it: each process that mpirun or srun started mines a "
+			   "profile of its own"},
 	{NULL},
 };
 

@@ -173,7 +173,7 @@ static void finish_log(TracedProcess *self, const char *output)
 		return;
 	if (pread(self->log, &used, sizeof(used), LOG_USED_OFFSET) == (ssize_t)sizeof(used) &&
 		used < self->log_bytes && ftruncate(self->log, (off_t)used) != 0)
-		g_debug("the log keeps its hole");
+		g_debug("the allocation log cannot be truncated");
 	if (own != NULL)
 		g_rename(self->description->allocations, own);
 	close(self->log);
