@@ -6,7 +6,7 @@
 #include "images/code/frame_use.h"
 
 #include "base/arrays/sort_order.h"
-#include "images/instructions/full_instruction.h"
+#include "images/instructions/instruction_effect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +26,6 @@ enum {
 
 #define UNKNOWN INT64_MIN
 
-/* The part of an instruction that is looked at; there may be many. */
-typedef struct {
-	uint16_t mnemonic;                                  /* ZydisMnemonic */
-	uint8_t n_visible;                                  /* operands; of `operands` at most */
-	uint8_t stack_bytes;                                /* of a push or pop */
-	bool moves_stack;                                   /* push, pop, call, ret, leave */
-	uint64_t read, written;                             /* 1 << value_register() */
-	ZydisDecodedOperand operands[MAX_VISIBLE_OPERANDS]; /* unused: of no type */
-} Instruction;
-
 /* Where the two registers point, before an instruction. */
 typedef struct {
 	int64_t rsp, rbp; /* UNKNOWN */
@@ -52,7 +42,7 @@ typedef struct {
 
 typedef struct {
 	const LodeControlFlow *flow;
-	Instruction *full; /* of each instruction */
+	LodeInstructionEffect *full; /* of each instruction */
 	uint8_t *out;
 	GArray *states; /* Pointers at each block's beginning */
 	bool *is_reached;
@@ -69,75 +59,22 @@ static const LodeStaticBlock *block_at(const Frame *self, uint32_t i)
 }
 
 /* General registers by their number, vectors after them; −1: of neither kind. */
-static int value_register(const ZydisDecodedOperand *operand)
+static int value_register(const LodeEffectOperand *operand)
 {
-	if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
+	switch (operand->kind) {
+	case LODE_OPERAND_REGISTER:
+		return operand->number;
+	case LODE_OPERAND_VECTOR:
+		return LODE_EFFECT_VECTORS + operand->number;
+	default:
 		return -1;
-	if (operand->reg.value == ZYDIS_REGISTER_RFLAGS)
-		return -1;
-	int number = lode_operand_register(operand);
-	if (number >= 0)
-		return number;
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(
-		ZYDIS_MACHINE_MODE_LONG_64, operand->reg.value);
-	return whole >= ZYDIS_REGISTER_ZMM0 && whole <= ZYDIS_REGISTER_ZMM31
-	               ? 16 + (int)(whole - ZYDIS_REGISTER_ZMM0)
-	               : -1;
-}
-
-static uint64_t bit_of(int number)
-{
-	return number < 0 ? 0 : UINT64_C(1) << number;
-}
-
-static void decode(const uint8_t *code, size_t size, Instruction *out)
-{
-	LodeFullInstruction full;
-	ZydisDecoder decoder;
-	ZydisDecoderContext context;
-
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, code,
-		    MIN(size, ZYDIS_MAX_INSTRUCTION_LENGTH), &full.instruction)))
-		return;
-	/* the flags are the last of the hidden operands, and mostly the only one */
-	const uint8_t n_visible = full.instruction.operand_count_visible;
-	const bool has_only_flags = full.instruction.operand_count - n_visible <= 1 &&
-	                            full.instruction.cpu_flags != NULL;
-	if (has_only_flags)
-		full.instruction.operand_count = n_visible;
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &full.instruction,
-		    full.operands, full.instruction.operand_count)))
-		return;
-	out->mnemonic = (uint16_t)full.instruction.mnemonic;
-	out->n_visible = MIN(full.instruction.operand_count_visible, MAX_VISIBLE_OPERANDS);
-	out->moves_stack = lode_full_instruction_moves_stack(&full);
-	out->stack_bytes = out->moves_stack ? (uint8_t)lode_full_instruction_stack_bytes(&full) : 0;
-	memcpy(out->operands, full.operands, out->n_visible * sizeof *out->operands);
-	for (uint8_t i = 0; i < full.instruction.operand_count; i++) {
-		const ZydisDecodedOperand *operand = &full.operands[i];
-		int number = value_register(operand);
-
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
-			out->read |= bit_of(lode_general_register(operand->mem.base)) |
-			             bit_of(lode_general_register(operand->mem.index));
-		if (lode_operand_is_written(operand))
-			out->written |= bit_of(number);
-		if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
-			out->read |= bit_of(number);
 	}
-	/* `xor eax, eax` needs nothing */
-	if (out->n_visible >= 2 && out->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		out->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		(out->mnemonic == ZYDIS_MNEMONIC_XOR || out->mnemonic == ZYDIS_MNEMONIC_PXOR ||
-			out->mnemonic == ZYDIS_MNEMONIC_XORPS) &&
-		out->operands[0].reg.value == out->operands[1].reg.value)
-		out->read = 0;
 }
 
-static bool is_register(const ZydisDecodedOperand *operand, int number)
+static bool is_register(const LodeEffectOperand *operand, int number)
 {
-	return lode_operand_register(operand) == number && operand->size == 64;
+	return operand->kind == LODE_OPERAND_REGISTER && operand->number == number &&
+	       operand->bits == 64;
 }
 
 static bool is_frame_register(int number)
@@ -153,69 +90,60 @@ static int64_t add(int64_t base, int64_t by)
 }
 
 /* The place of a memory operand in the frame; UNKNOWN: elsewhere. */
-static int64_t place_of(const Pointers *at, const ZydisDecodedOperand *operand)
+static int64_t place_of(const Pointers *at, const LodeEffectOperand *operand)
 {
-	int base = lode_general_register(operand->mem.base);
-
-	if (!is_frame_register(base) || operand->mem.segment == ZYDIS_REGISTER_FS ||
-		operand->mem.segment == ZYDIS_REGISTER_GS)
+	if (!is_frame_register(operand->base) || operand->segment != LODE_SEGMENT_NONE)
 		return UNKNOWN;
-	return add(base == RSP ? at->rsp : at->rbp, operand->mem.disp.value);
+	return add(operand->base == RSP ? at->rsp : at->rbp, operand->constant);
 }
 
 /* --- where the registers point --- */
 
-static int64_t immediate(const ZydisDecodedOperand *operand)
-{
-	return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? operand->imm.value.s : UNKNOWN;
-}
-
 /* The value of a frame register that the instruction writes. */
-static int64_t written_value(const Pointers *at, const Instruction *full, int64_t old)
+static int64_t written_value(const Pointers *at, const LodeInstructionEffect *full, int64_t old)
 {
-	const ZydisDecodedOperand *operands = full->operands;
-	int64_t by = immediate(&operands[1]);
+	const LodeEffectOperand *operands = full->operands;
+	int64_t by = lode_effect_is_constant(full, 1) ? operands[1].constant : UNKNOWN;
 
-	switch (full->mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
+	switch (full->operation) {
+	case LODE_OPERATION_ADD:
 		return by == UNKNOWN ? UNKNOWN : add(old, by);
-	case ZYDIS_MNEMONIC_SUB:
+	case LODE_OPERATION_SUBTRACT:
 		return by == UNKNOWN ? UNKNOWN : add(old, -by);
-	case ZYDIS_MNEMONIC_LEA:
-		return operands[1].mem.index == ZYDIS_REGISTER_NONE ? place_of(at, &operands[1])
-		                                                    : UNKNOWN;
-	case ZYDIS_MNEMONIC_MOV:
+	case LODE_OPERATION_ADDRESS:
+		return operands[1].index == LODE_NO_REGISTER ? place_of(at, &operands[1]) : UNKNOWN;
+	case LODE_OPERATION_MOVE:
 		if (is_register(&operands[1], RSP))
 			return at->rsp;
 		return is_register(&operands[1], RBP) ? at->rbp : UNKNOWN;
-	case ZYDIS_MNEMONIC_AND: /* to an alignment: it was at least as far up */
+	case LODE_OPERATION_AND: /* to an alignment: it was at least as far up */
 		return old;
 	default:
 		return UNKNOWN;
 	}
 }
 
-static void step(Pointers *at, const Instruction *full)
+static void step(Pointers *at, const LodeInstructionEffect *full)
 {
 	const Pointers before = *at;
 
-	switch (full->mnemonic) {
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_PUSHFQ:
-		at->rsp = add(at->rsp, -full->stack_bytes);
+	switch (full->operation) {
+	case LODE_OPERATION_PUSH:
+	case LODE_OPERATION_PUSH_FLAGS:
+		at->rsp = add(at->rsp, -(int64_t)lode_effect_stack_bytes(full));
 		return;
-	case ZYDIS_MNEMONIC_POP:
-	case ZYDIS_MNEMONIC_POPFQ:
-		at->rsp = add(at->rsp, full->stack_bytes);
+	case LODE_OPERATION_POP:
+	case LODE_OPERATION_POP_FLAGS:
+		at->rsp = add(at->rsp, lode_effect_stack_bytes(full));
 		if (is_register(&full->operands[0], RBP))
 			at->rbp = UNKNOWN;
 		return;
-	case ZYDIS_MNEMONIC_LEAVE:
+	case LODE_OPERATION_LEAVE:
 		at->rsp = add(at->rbp, 8);
 		at->rbp = UNKNOWN;
 		return;
-	case ZYDIS_MNEMONIC_CALL:
-	case ZYDIS_MNEMONIC_RET:
+	case LODE_OPERATION_CALL:
+	case LODE_OPERATION_RETURN:
 		return;
 	default:
 		break;
@@ -223,7 +151,7 @@ static void step(Pointers *at, const Instruction *full)
 	for (int number = RSP; number <= RBP; number++) {
 		int64_t *own = number == RSP ? &at->rsp : &at->rbp;
 
-		if ((full->written >> number & 1) != 0)
+		if ((full->writes >> number & 1) != 0)
 			*own = is_register(&full->operands[0], number)
 			               ? written_value(&before, full, *own)
 			               : UNKNOWN;
@@ -306,70 +234,70 @@ static bool is_preserved(int number)
 }
 
 /* A load, store or comparison of the stack protector's value. */
-static bool is_of_canary(const Instruction *full)
+static bool is_of_canary(const LodeInstructionEffect *full)
 {
 	for (uint8_t i = 0; i < full->n_visible; i++) {
-		const ZydisDecodedOperand *operand = &full->operands[i];
+		const LodeEffectOperand *operand = &full->operands[i];
 
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			operand->mem.segment == ZYDIS_REGISTER_FS &&
-			operand->mem.base == ZYDIS_REGISTER_NONE &&
-			operand->mem.disp.value == CANARY)
+		if (operand->kind == LODE_OPERAND_MEMORY && operand->segment == LODE_SEGMENT_FS &&
+			operand->base == LODE_NO_REGISTER && operand->constant == CANARY)
 			return true;
 	}
 	return false;
 }
 
-static LodeFrameUse use_of_rsp(const Pointers *at, const Instruction *full)
+static LodeFrameUse use_of_rsp(const Pointers *at, const LodeInstructionEffect *full)
 {
 	Pointers after = *at;
 
-	if (full->mnemonic == ZYDIS_MNEMONIC_AND)
+	if (full->operation == LODE_OPERATION_AND)
 		return LODE_FRAME_USE_ENTER;
 	step(&after, full);
 	if (after.rsp == UNKNOWN || at->rsp == UNKNOWN)
-		return full->mnemonic == ZYDIS_MNEMONIC_SUB ? LODE_FRAME_USE_ENTER
-		                                            : LODE_FRAME_USE_LEAVE;
+		return full->operation == LODE_OPERATION_SUBTRACT ? LODE_FRAME_USE_ENTER
+		                                                  : LODE_FRAME_USE_LEAVE;
 	return after.rsp < at->rsp ? LODE_FRAME_USE_ENTER : LODE_FRAME_USE_LEAVE;
 }
 
 /* Whether the instruction stores rbp where the next one makes it point, as Go's functions do. */
-static bool is_go_frame(const Instruction *store, const Instruction *lea)
+static bool is_go_frame(const LodeInstructionEffect *store, const LodeInstructionEffect *lea)
 {
-	return store->mnemonic == ZYDIS_MNEMONIC_MOV && lea->mnemonic == ZYDIS_MNEMONIC_LEA &&
-	       store->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	return store->operation == LODE_OPERATION_MOVE &&
+	       lea->operation == LODE_OPERATION_ADDRESS &&
+	       store->operands[0].kind == LODE_OPERAND_MEMORY &&
 	       is_register(&store->operands[1], RBP) && is_register(&lea->operands[0], RBP) &&
-	       store->operands[0].mem.base == lea->operands[1].mem.base &&
-	       store->operands[0].mem.disp.value == lea->operands[1].mem.disp.value;
+	       store->operands[0].base == lea->operands[1].base &&
+	       store->operands[0].constant == lea->operands[1].constant;
 }
 
 /* The use that an instruction has by itself. */
-static LodeFrameUse own_use(const Frame *self, const Pointers *at, const Instruction *full)
+static LodeFrameUse own_use(
+	const Frame *self, const Pointers *at, const LodeInstructionEffect *full)
 {
-	const ZydisDecodedOperand *operands = full->operands;
-	int number = lode_operand_register(&operands[0]);
+	const LodeEffectOperand *operands = full->operands;
+	int number = lode_effect_register(full, 0);
 	bool is_both = number >= 0 && ((self->pushed & self->popped) >> number & 1) != 0;
 
-	switch (full->mnemonic) {
-	case ZYDIS_MNEMONIC_PUSH:
+	switch (full->operation) {
+	case LODE_OPERATION_PUSH:
 		return is_both && is_preserved(number) ? LODE_FRAME_USE_ENTER : LODE_FRAME_USE_NONE;
-	case ZYDIS_MNEMONIC_POP:
+	case LODE_OPERATION_POP:
 		return is_both && is_preserved(number) ? LODE_FRAME_USE_LEAVE : LODE_FRAME_USE_NONE;
-	case ZYDIS_MNEMONIC_LEAVE:
+	case LODE_OPERATION_LEAVE:
 		return LODE_FRAME_USE_LEAVE;
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_AND:
-	case ZYDIS_MNEMONIC_LEA:
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_AND:
+	case LODE_OPERATION_ADDRESS:
 		return is_register(&operands[0], RSP) ? use_of_rsp(at, full) : LODE_FRAME_USE_NONE;
-	case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_CMP:
-	case ZYDIS_MNEMONIC_XOR:
+	case LODE_OPERATION_SUBTRACT:
+	case LODE_OPERATION_COMPARE:
+	case LODE_OPERATION_XOR:
 		if (is_of_canary(full))
 			return LODE_FRAME_USE_LEAVE;
-		return full->mnemonic == ZYDIS_MNEMONIC_SUB && is_register(&operands[0], RSP)
+		return full->operation == LODE_OPERATION_SUBTRACT && is_register(&operands[0], RSP)
 		               ? use_of_rsp(at, full)
 		               : LODE_FRAME_USE_NONE;
-	case ZYDIS_MNEMONIC_MOV:
+	case LODE_OPERATION_MOVE:
 		if (is_register(&operands[0], RBP) && is_register(&operands[1], RSP))
 			return LODE_FRAME_USE_ENTER;
 		if (is_register(&operands[0], RSP) && is_register(&operands[1], RBP))
@@ -381,24 +309,24 @@ static LodeFrameUse own_use(const Frame *self, const Pointers *at, const Instruc
 }
 
 /* Whether an instruction moves 8 bytes between the register and the frame. */
-static bool is_move(const Instruction *full, int number, bool is_store)
+static bool is_move(const LodeInstructionEffect *full, int number, bool is_store)
 {
-	const ZydisDecodedOperand *memory = &full->operands[is_store ? 0 : 1];
+	const LodeEffectOperand *memory = &full->operands[is_store ? 0 : 1];
 
-	return full->mnemonic == ZYDIS_MNEMONIC_MOV && memory->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       is_frame_register(lode_general_register(memory->mem.base)) &&
+	return full->operation == LODE_OPERATION_MOVE && memory->kind == LODE_OPERAND_MEMORY &&
+	       is_frame_register(memory->base) &&
 	       is_register(&full->operands[is_store ? 1 : 0], number);
 }
 
 /* Whether it compares the stack pointer, or one that lies lower (`lea r12, [rsp-200]`), with the
  * limit of the goroutine's stack. */
-static bool is_go_check(const Instruction *full)
+static bool is_go_check(const LodeInstructionEffect *full)
 {
-	const ZydisDecodedOperand *limit = &full->operands[1];
+	const LodeEffectOperand *limit = &full->operands[1];
 
-	return full->mnemonic == ZYDIS_MNEMONIC_CMP && limit->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       lode_general_register(limit->mem.base) == R14 &&
-	       limit->mem.index == ZYDIS_REGISTER_NONE && limit->mem.disp.value == GO_STACK_LIMIT &&
+	return full->operation == LODE_OPERATION_COMPARE && limit->kind == LODE_OPERAND_MEMORY &&
+	       limit->base == R14 && limit->index == LODE_NO_REGISTER &&
+	       limit->constant == GO_STACK_LIMIT &&
 	       (is_register(&full->operands[0], RSP) || is_register(&full->operands[0], R12));
 }
 
@@ -409,29 +337,30 @@ static void add_pairs(Frame *self)
 	int64_t saved = UNKNOWN; /* displacement of Go's frame pointer */
 
 	for (uint32_t i = 0; i < self->flow->instructions->len; i++) {
-		const Instruction *full = &self->full[i];
-		const Instruction *next = i + 1 < self->flow->instructions->len ? &self->full[i + 1]
-		                                                                : NULL;
+		const LodeInstructionEffect *full = &self->full[i];
+		const LodeInstructionEffect *next = i + 1 < self->flow->instructions->len
+		                                            ? &self->full[i + 1]
+		                                            : NULL;
 
-		if (i == 0 && full->mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+		if (i == 0 && full->operation == LODE_OPERATION_MARK)
 			self->out[i] = LODE_FRAME_USE_ENTER;
 		if (next != NULL && is_go_frame(full, next)) {
 			self->out[i] = self->out[i + 1] = LODE_FRAME_USE_ENTER;
-			saved = full->operands[0].mem.disp.value;
+			saved = full->operands[0].constant;
 		}
 		if (i < 2 && is_go_check(full))
 			for (uint32_t k = 0; k <= i; k++)
 				self->out[k] = LODE_FRAME_USE_ENTER;
 		if (saved != UNKNOWN && is_move(full, RBP, false) &&
-			full->operands[1].mem.disp.value == saved)
+			full->operands[1].constant == saved)
 			self->out[i] = LODE_FRAME_USE_LEAVE;
 		if (next == NULL)
 			continue;
 		if (is_of_canary(full) && self->out[i] == LODE_FRAME_USE_ENTER &&
-			is_move(next, lode_operand_register(&full->operands[0]), true))
+			is_move(next, lode_effect_register(full, 0), true))
 			self->out[i + 1] = LODE_FRAME_USE_ENTER;
 		if (is_of_canary(next) && self->out[i + 1] == LODE_FRAME_USE_LEAVE &&
-			is_move(full, lode_operand_register(&next->operands[0]), false))
+			is_move(full, lode_effect_register(next, 0), false))
 			self->out[i] = LODE_FRAME_USE_LEAVE;
 	}
 }
@@ -443,13 +372,13 @@ static void add_alignment(Frame *self)
 
 	while (i < n && self->out[i] == LODE_FRAME_USE_ENTER)
 		i++;
-	if (i < n && self->full[i].mnemonic == ZYDIS_MNEMONIC_PUSH &&
+	if (i < n && self->full[i].operation == LODE_OPERATION_PUSH &&
 		is_register(&self->full[i].operands[0], 0))
 		self->out[i] = LODE_FRAME_USE_ENTER;
 	for (i = n; i-- > 1;) {
-		const bool is_end = self->full[i].mnemonic == ZYDIS_MNEMONIC_RET ||
+		const bool is_end = self->full[i].operation == LODE_OPERATION_RETURN ||
 		                    self->out[i] == LODE_FRAME_USE_LEAVE;
-		if (is_end && self->full[i - 1].mnemonic == ZYDIS_MNEMONIC_POP)
+		if (is_end && self->full[i - 1].operation == LODE_OPERATION_POP)
 			self->out[i - 1] = LODE_FRAME_USE_LEAVE;
 	}
 }
@@ -468,63 +397,70 @@ static void note_taken(Frame *self, int64_t place)
 
 /* A register of the frame that is read for its value: something gets a pointer to what lies there.
  */
-static void note_pointers(Frame *self, const Pointers *at, const Instruction *full)
+static void note_pointers(Frame *self, const Pointers *at, const LodeInstructionEffect *full)
 {
-	const ZydisDecodedOperand *operands = full->operands;
+	const LodeEffectOperand *operands = full->operands;
 
-	if (full->moves_stack && full->mnemonic != ZYDIS_MNEMONIC_PUSH)
+	switch (full->operation) {
+	case LODE_OPERATION_PUSH_FLAGS:
+	case LODE_OPERATION_POP:
+	case LODE_OPERATION_POP_FLAGS:
+	case LODE_OPERATION_LEAVE:
+	case LODE_OPERATION_CALL:
+	case LODE_OPERATION_RETURN:
 		return;
-	if (full->mnemonic == ZYDIS_MNEMONIC_LEA) {
+	case LODE_OPERATION_ADDRESS:
 		note_taken(self, place_of(at, &operands[1]));
 		return;
+	default:
+		break;
 	}
 	for (uint8_t i = 0; i < full->n_visible; i++) {
-		int number = lode_operand_register(&operands[i]);
+		int number = lode_effect_register(full, i);
 
 		/* the saved frame pointer is the caller's, and so is rbp before it is set */
-		if (number == RSP && (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
+		if (number == RSP && operands[i].is_read)
 			note_taken(self, at->rsp);
-		if (number == RBP && (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
+		if (number == RBP && operands[i].is_read)
 			note_taken(self, at->rbp);
 	}
 }
 
 static void note_access(
-	Frame *self, const Pointers *at, const ZydisDecodedOperand *operand, uint32_t i)
+	Frame *self, const Pointers *at, const LodeEffectOperand *operand, uint32_t i)
 {
-	const Instruction *full = &self->full[i];
-	const ZydisDecodedOperand *other = &full->operands[operand == &full->operands[0] ? 1 : 0];
+	const LodeInstructionEffect *full = &self->full[i];
+	const LodeEffectOperand *other = &full->operands[operand == &full->operands[0] ? 1 : 0];
 	Access access = {.instruction = i,
-		.size = operand->size / 8,
+		.size = operand->bits / 8u,
 		.offset = place_of(at, operand),
 		.register_number = -1,
-		.is_load = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0,
-		.is_store = lode_operand_is_written(operand)};
+		.is_load = operand->is_read,
+		.is_store = operand->is_written};
 
 	if (access.offset == UNKNOWN)
 		return;
-	if (operand->mem.index != ZYDIS_REGISTER_NONE) {
+	if (operand->index != LODE_NO_REGISTER) {
 		note_taken(self, access.offset);
 		return;
 	}
 	if (access.is_load != access.is_store && full->n_visible == 2 &&
-		other->size == operand->size)
+		other->bits == operand->bits)
 		access.register_number = value_register(other);
 	g_array_append_val(self->accesses, access);
 }
 
 static void note_instruction(Frame *self, const Pointers *at, uint32_t i)
 {
-	const Instruction *full = &self->full[i];
+	const LodeInstructionEffect *full = &self->full[i];
 
 	if (self->out[i] != LODE_FRAME_USE_NONE)
 		return;
 	note_pointers(self, at, full);
 	for (uint8_t k = 0; k < full->n_visible; k++) {
-		const ZydisDecodedOperand *operand = &full->operands[k];
+		const LodeEffectOperand *operand = &full->operands[k];
 
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			operand->mem.type == ZYDIS_MEMOP_TYPE_MEM)
+		if (operand->kind == LODE_OPERAND_MEMORY && operand->is_access)
 			note_access(self, at, operand, i);
 	}
 }
@@ -532,15 +468,18 @@ static void note_instruction(Frame *self, const Pointers *at, uint32_t i)
 /* Whether a block reads a register that a block before it has made. */
 static bool takes_registers(const Frame *self, const LodeStaticBlock *block)
 {
-	uint64_t made = bit_of(RSP) | bit_of(RBP);
+	uint64_t made = 1u << RSP | 1u << RBP;
 
 	for (uint32_t i = block->first; i < block->first + block->n; i++) {
-		const Instruction *own = &self->full[i];
+		const LodeInstructionEffect *own = &self->full[i];
 
-		if ((own->read & ~made) != 0)
+		/* `xor eax, eax` needs nothing */
+		bool is_constant = own->operation == LODE_OPERATION_XOR &&
+		                   lode_effect_is_of_itself(own);
+		if (!is_constant && (own->reads & ~made) != 0)
 			return true;
-		made |= own->written;
-		if (own->mnemonic == ZYDIS_MNEMONIC_CALL)
+		made |= own->writes;
+		if (own->operation == LODE_OPERATION_CALL)
 			made |= ~UINT64_C(0); /* its result, and nothing else */
 	}
 	return false;
@@ -555,7 +494,7 @@ static bool keeps_no_registers(const Frame *self)
 	for (uint32_t i = 1; i < self->flow->blocks->len; i++) {
 		const LodeStaticBlock *block = block_at(self, i);
 
-		if (self->full[block->first].mnemonic == ZYDIS_MNEMONIC_NOP)
+		if (self->full[block->first].operation == LODE_OPERATION_NOTHING)
 			continue;
 		n++;
 		n_taking += takes_registers(self, block);
@@ -576,7 +515,7 @@ static bool has_needless_reads(const Frame *self)
 		for (int r = 0; r < N_HELD; r++)
 			held[r] = UNKNOWN;
 		for (uint32_t i = block->first; i < block->first + block->n; i++) {
-			const Instruction *full = &self->full[i];
+			const LodeInstructionEffect *full = &self->full[i];
 			const Access *access = NULL;
 
 			while (at < self->accesses->len &&
@@ -595,11 +534,11 @@ static bool has_needless_reads(const Frame *self)
 				if (held[r] == access->offset)
 					held[r] = UNKNOWN;
 			for (int r = 0; r < N_HELD; r++)
-				if ((full->written >> r & 1) != 0 ||
-					full->mnemonic == ZYDIS_MNEMONIC_CALL)
+				if ((full->writes >> r & 1) != 0 ||
+					full->operation == LODE_OPERATION_CALL)
 					held[r] = UNKNOWN;
 			if (access != NULL && access->register_number >= 0 &&
-				(access->is_store || full->mnemonic == ZYDIS_MNEMONIC_MOV))
+				(access->is_store || full->operation == LODE_OPERATION_MOVE))
 				held[access->register_number] = access->offset;
 		}
 	}
@@ -670,16 +609,14 @@ static void note_own_use(Frame *self, const Pointers *at, uint32_t i)
 static void note_saved(Frame *self)
 {
 	for (uint32_t i = 0; i < self->flow->instructions->len; i++) {
-		int number = lode_operand_register(&self->full[i].operands[0]);
+		int number = lode_effect_register(&self->full[i], 0);
 
 		if (number < 0)
 			continue;
-		if (self->full[i].mnemonic == ZYDIS_MNEMONIC_PUSH)
+		if (self->full[i].operation == LODE_OPERATION_PUSH)
 			self->pushed |= 1u << number;
-		if (self->full[i].mnemonic == ZYDIS_MNEMONIC_POP)
+		if (self->full[i].operation == LODE_OPERATION_POP)
 			self->popped |= 1u << number;
-		if (self->full[i].mnemonic == ZYDIS_MNEMONIC_LEAVE)
-			self->popped |= 1u << RBP;
 	}
 }
 
@@ -695,7 +632,7 @@ void lode_frame_use_find(const LodeControlFlow *flow, const uint8_t *code, size_
 	memset(out, LODE_FRAME_USE_NONE, n);
 	if (n == 0 || n > MAX_INSTRUCTIONS)
 		return;
-	g_autofree Instruction *full = g_new0(Instruction, n);
+	g_autofree LodeInstructionEffect *full = g_new0(LodeInstructionEffect, n);
 	g_autofree bool *is_reached = g_new0(bool, n_blocks);
 	g_autoptr(GArray) states = g_array_new(FALSE, TRUE, sizeof(Pointers));
 	g_autoptr(GArray) accesses = g_array_new(FALSE, FALSE, sizeof(Access));
@@ -708,7 +645,9 @@ void lode_frame_use_find(const LodeControlFlow *flow, const uint8_t *code, size_
 		uint64_t own = g_array_index(flow->instructions, LodeStaticInstruction, i).address;
 
 		if (own - address < size)
-			decode(code + (own - address), size - (own - address), &full[i]);
+			lode_instruction_effect_decode(
+				&full[i], code + (own - address), size - (own - address));
+		full[i].n_visible = MIN(full[i].n_visible, MAX_VISIBLE_OPERANDS);
 	}
 	note_saved(&frame);
 	follow_all(&frame);

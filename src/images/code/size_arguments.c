@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/code/size_arguments.h"
 
-#include "images/instructions/full_instruction.h"
+#include "images/instructions/instruction_effect.h"
 
 #include <string.h>
 
@@ -108,65 +108,58 @@ static void join_state(State *into, const State *from, bool *out_is_changed)
 }
 
 /* The slot of the stack that an operand is, or NULL: none that is followed. */
-static Value *find_slot(Search *self, const ZydisDecodedOperand *operand)
+static Value *find_slot(Search *self, const LodeEffectOperand *operand)
 {
-	int base = lode_general_register(operand->mem.base);
-	const Value *pointer = base >= 0 ? &self->state.registers[base] : &other;
+	const Value *pointer = operand->base >= 0 ? &self->state.registers[operand->base] : &other;
 
-	if (operand->mem.index != ZYDIS_REGISTER_NONE || pointer->kind != VALUE_STACK)
+	if (operand->index != LODE_NO_REGISTER || pointer->kind != VALUE_STACK)
 		return NULL;
-	int64_t offset = -(pointer->number + operand->mem.disp.value);
+	int64_t offset = -(pointer->number + operand->constant);
 	if (offset <= 0 || offset > N_SLOTS * 8 || offset % 4 != 0)
 		return NULL;
 	return &self->state.slots[(offset + 7) / 8 - 1];
 }
 
-static Value read_operand(Search *self, const ZydisDecodedOperand *operand)
+static Value read_operand(Search *self, const LodeEffectOperand *operand)
 {
-	int number = lode_operand_register(operand);
 	const Value *slot;
 
-	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-		return constant(operand->imm.value.s);
-	if (number >= 0)
-		return operand->size >= 32 ? self->state.registers[number] : other;
-	if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->size < 32)
+	if (operand->kind == LODE_OPERAND_CONSTANT)
+		return constant(operand->constant);
+	if (operand->kind == LODE_OPERAND_REGISTER)
+		return operand->bits >= 32 ? self->state.registers[operand->number] : other;
+	if (operand->kind != LODE_OPERAND_MEMORY || operand->bits < 32)
 		return other;
 	slot = find_slot(self, operand);
 	return slot != NULL && slot->kind != VALUE_NONE ? *slot : other;
 }
 
-static void write_operand(Search *self, const ZydisDecodedOperand *operand, Value value)
+static void write_operand(Search *self, const LodeEffectOperand *operand, Value value)
 {
-	int number = lode_operand_register(operand);
-	Value *slot = operand->type == ZYDIS_OPERAND_TYPE_MEMORY ? find_slot(self, operand) : NULL;
+	Value *slot = operand->kind == LODE_OPERAND_MEMORY ? find_slot(self, operand) : NULL;
 
-	if (number < 0 && slot == NULL)
-		return;
 	/* A part of it, or an address that no longer is one. */
-	if (operand->size < 32 || (operand->size == 32 && value.kind == VALUE_STACK))
+	if (operand->bits < 32 || (operand->bits == 32 && value.kind == VALUE_STACK))
 		value = other;
-	if (number >= 0)
-		self->state.registers[number] = value;
-	else
+	if (operand->kind == LODE_OPERAND_REGISTER)
+		self->state.registers[operand->number] = value;
+	else if (slot != NULL)
 		*slot = value;
 }
 
-static Value load_address(Search *self, const ZydisDecodedOperand *operand)
+static Value load_address(Search *self, const LodeEffectOperand *operand)
 {
-	int base = lode_general_register(operand->mem.base);
-	int index = lode_general_register(operand->mem.index);
 	const Value none = constant(0);
-	const Value *first = base >= 0 ? &self->state.registers[base] : &none;
-	const Value *second = index >= 0 ? &self->state.registers[index] : &none;
-	const Value displacement = constant(operand->mem.disp.value);
+	const Value *first = operand->base >= 0 ? &self->state.registers[operand->base] : &none;
+	const Value *second = operand->index >= 0 ? &self->state.registers[operand->index] : &none;
+	const Value displacement = constant(operand->constant);
 
-	if (operand->mem.base == ZYDIS_REGISTER_RIP)
+	if (operand->base == LODE_OTHER_REGISTER)
 		return other;
-	if (first->kind == VALUE_STACK && index < 0)
+	if (first->kind == VALUE_STACK && operand->index < 0)
 		return (Value){.kind = VALUE_STACK,
-			.number = (int32_t)(first->number + operand->mem.disp.value)};
-	if (index >= 0 && operand->mem.scale != 1 && second->kind != VALUE_CONSTANT)
+			.number = (int32_t)(first->number + operand->constant)};
+	if (operand->index >= 0 && operand->scale != 1 && second->kind != VALUE_CONSTANT)
 		return other;
 	const Value sum = mix(first, second);
 	return mix(&sum, &displacement);
@@ -209,11 +202,14 @@ static Value shift_right(Value value, const Value *by)
 	return value;
 }
 
-static void lose_written(Search *self, const LodeFullInstruction *full)
+static void lose_written(Search *self, const LodeInstructionEffect *effect)
 {
-	for (unsigned i = 0; i < full->instruction.operand_count; i++)
-		if (lode_operand_is_written(&full->operands[i]))
-			write_operand(self, &full->operands[i], other);
+	for (unsigned i = 0; i < effect->n; i++)
+		if (effect->operands[i].is_written)
+			write_operand(self, &effect->operands[i], other);
+	for (unsigned i = 0; i < N_REGISTERS; i++)
+		if ((effect->writes >> i & 1) != 0)
+			self->state.registers[i] = other;
 }
 
 static void move_stack(Search *self, int64_t bytes)
@@ -249,10 +245,10 @@ static LodeArgumentMask find_given(const Search *self)
 
 /* A function called through a pointer that is given the size and gives back a number is taken to
  * round it up, as sqlite's do; what any other gives is not known. */
-static void call(Search *self, const LodeFullInstruction *full)
+static void call(Search *self, const LodeInstructionEffect *effect)
 {
 	static const uint8_t lost[] = {1, 2, 6, 7, 8, 9, 10, 11};
-	bool is_indirect = full->operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	bool is_indirect = !lode_effect_is_constant(effect, 0);
 	const Value *given = &self->state.registers[argument_registers[0]];
 
 	self->state.registers[REGISTER_RAX] = is_indirect && given->kind == VALUE_ARGUMENTS ? *given
@@ -261,9 +257,9 @@ static void call(Search *self, const LodeFullInstruction *full)
 		self->state.registers[lost[i]] = other;
 }
 
-static void push(Search *self, const LodeFullInstruction *full)
+static void push(Search *self, const LodeEffectOperand *operand)
 {
-	const Value value = read_operand(self, &full->operands[0]);
+	const Value value = read_operand(self, operand);
 
 	move_stack(self, -8);
 	Value *slot = top_of_stack(self);
@@ -271,111 +267,102 @@ static void push(Search *self, const LodeFullInstruction *full)
 		*slot = value;
 }
 
-static void pop(Search *self, const LodeFullInstruction *full)
+static void pop(Search *self, const LodeEffectOperand *operand)
 {
 	const Value *slot = top_of_stack(self);
 	const Value value = slot != NULL && slot->kind != VALUE_NONE ? *slot : other;
 
 	move_stack(self, 8);
-	write_operand(self, &full->operands[0], value);
+	write_operand(self, operand, value);
 }
 
-static bool is_zeroing(const LodeFullInstruction *full)
+/* What an operation makes of the values of operands 0 and 1; false: unknown. */
+static bool combine(
+	const LodeInstructionEffect *effect, const Value *before, const Value *by, Value *out)
 {
-	return lode_operand_register(&full->operands[0]) >= 0 &&
-	       full->operands[0].type == full->operands[1].type &&
-	       full->operands[0].reg.value == full->operands[1].reg.value;
-}
+	const bool is_zero = lode_effect_is_of_itself(effect);
 
-static void follow_update(Search *self, const LodeFullInstruction *full)
-{
-	const ZydisDecodedOperand *to = &full->operands[0];
-	const Value before = read_operand(self, to), by = read_operand(self, &full->operands[1]);
-
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
-		write_operand(self, to, add(&before, &by, 1));
-		return;
-	case ZYDIS_MNEMONIC_SUB:
-		write_operand(self, to, is_zeroing(full) ? constant(0) : add(&before, &by, -1));
-		return;
-	case ZYDIS_MNEMONIC_XOR:
-		write_operand(self, to, is_zeroing(full) ? constant(0) : other);
-		return;
-	case ZYDIS_MNEMONIC_AND: /* rounding, also of the stack */
-		write_operand(self, to, before.kind == VALUE_STACK ? other : mix(&before, &by));
-		return;
-	case ZYDIS_MNEMONIC_OR:
-		write_operand(self, to, mix(&before, &by));
-		return;
-	case ZYDIS_MNEMONIC_SHL:
-		write_operand(self, to, shift_left(before, &by));
-		return;
-	case ZYDIS_MNEMONIC_SHR:
-	case ZYDIS_MNEMONIC_SAR:
-		write_operand(self, to, shift_right(before, &by));
-		return;
+	switch (effect->operation) {
+	case LODE_OPERATION_ADD:
+		*out = add(before, by, 1);
+		return true;
+	case LODE_OPERATION_SUBTRACT:
+		*out = is_zero ? constant(0) : add(before, by, -1);
+		return true;
+	case LODE_OPERATION_XOR:
+		*out = is_zero ? constant(0) : other;
+		return true;
+	case LODE_OPERATION_AND: /* rounding, also of the stack */
+		*out = before->kind == VALUE_STACK ? other : mix(before, by);
+		return true;
+	case LODE_OPERATION_OR:
+		*out = mix(before, by);
+		return true;
+	case LODE_OPERATION_SHIFT_LEFT:
+		*out = shift_left(*before, by);
+		return true;
+	case LODE_OPERATION_SHIFT_RIGHT:
+	case LODE_OPERATION_SHIFT_RIGHT_SIGNED:
+		*out = shift_right(*before, by);
+		return true;
+	case LODE_OPERATION_MOVE:
+	case LODE_OPERATION_EXTEND_SIGN:
+		*out = *by;
+		return true;
+	case LODE_OPERATION_MOVE_IF:
+		*out = join(before, by);
+		return true;
 	default:
-		lose_written(self, full);
+		return false;
 	}
 }
 
-static void follow(Search *self, const LodeFullInstruction *full)
+static void follow(Search *self, const LodeInstructionEffect *effect)
 {
-	const ZydisDecodedOperand *operands = full->operands;
-	Value first, second;
+	const LodeEffectOperand *operands = effect->operands;
+	Value first, second, result;
 
-	if (full->instruction.meta.category == ZYDIS_CATEGORY_CMOV) {
-		first = read_operand(self, &operands[0]);
-		second = read_operand(self, &operands[1]);
-		write_operand(self, &operands[0], join(&first, &second));
+	if (effect->keeps_carry) /* by one */
 		return;
-	}
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVSXD:
-		write_operand(self, &operands[0], read_operand(self, &operands[1]));
+	switch (effect->operation) {
+	case LODE_OPERATION_COMPARE:
+	case LODE_OPERATION_TEST:
 		return;
-	case ZYDIS_MNEMONIC_CDQE:
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_DEC:
-	case ZYDIS_MNEMONIC_CMP:
-	case ZYDIS_MNEMONIC_TEST:
-		return;
-	case ZYDIS_MNEMONIC_LEA:
+	case LODE_OPERATION_ADDRESS:
 		write_operand(self, &operands[0], load_address(self, &operands[1]));
 		return;
-	case ZYDIS_MNEMONIC_PUSH:
-		push(self, full);
+	case LODE_OPERATION_PUSH:
+		push(self, &operands[0]);
 		return;
-	case ZYDIS_MNEMONIC_POP:
-		pop(self, full);
+	case LODE_OPERATION_POP:
+		pop(self, &operands[0]);
 		return;
-	case ZYDIS_MNEMONIC_LEAVE:
+	case LODE_OPERATION_LEAVE:
 		self->state.registers[REGISTER_RSP] = self->state.registers[5];
 		self->state.registers[5] = other;
 		move_stack(self, 8);
 		return;
-	case ZYDIS_MNEMONIC_IMUL:
-		if (full->instruction.operand_count_visible < 2) {
-			lose_written(self, full);
-			return;
-		}
-		first = read_operand(self, &operands[full->instruction.operand_count_visible - 2]);
-		second = read_operand(self, &operands[full->instruction.operand_count_visible - 1]);
+	case LODE_OPERATION_MULTIPLY:
+		first = read_operand(self, &operands[effect->n_visible - 2]);
+		second = read_operand(self, &operands[effect->n_visible - 1]);
 		write_operand(self, &operands[0], multiply(&first, &second));
 		return;
-	case ZYDIS_MNEMONIC_MUL:
+	case LODE_OPERATION_MULTIPLY_WIDE:
 		first = self->state.registers[REGISTER_RAX];
 		second = read_operand(self, &operands[0]);
-		lose_written(self, full);
+		lose_written(self, effect);
 		self->state.registers[REGISTER_RAX] = multiply(&first, &second);
 		return;
-	case ZYDIS_MNEMONIC_CALL:
-		call(self, full);
+	case LODE_OPERATION_CALL:
+		call(self, effect);
 		return;
 	default:
-		follow_update(self, full);
+		first = read_operand(self, &operands[0]);
+		second = read_operand(self, &operands[1]);
+		if (combine(effect, &first, &second, &result))
+			write_operand(self, &operands[0], result);
+		else
+			lose_written(self, effect);
 	}
 }
 
@@ -394,27 +381,22 @@ static void join_at(Search *self, uint64_t target)
 }
 
 /* The next instruction is reached from here, or only by jumps. */
-static void leave(Search *self, const LodeFullInstruction *full)
+static void leave(Search *self, const LodeInstructionEffect *effect, uint64_t next)
 {
-	const ZydisDecodedInstruction *instruction = &full->instruction;
-	uint64_t target;
+	const bool is_jump = effect->operation == LODE_OPERATION_JUMP;
 
-	bool is_jump = instruction->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
-	if ((is_jump || instruction->meta.category == ZYDIS_CATEGORY_COND_BR) &&
-		full->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-		ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(
-			instruction, &full->operands[0], full->address, &target)))
-		join_at(self, target);
-	if (is_jump || instruction->meta.category == ZYDIS_CATEGORY_RET ||
-		instruction->mnemonic == ZYDIS_MNEMONIC_UD2 ||
-		instruction->mnemonic == ZYDIS_MNEMONIC_HLT)
+	if ((is_jump || effect->operation == LODE_OPERATION_JUMP_IF) &&
+		lode_effect_is_constant(effect, 0))
+		join_at(self, next + (uint64_t)effect->operands[0].constant);
+	if (is_jump || effect->operation == LODE_OPERATION_RETURN ||
+		effect->operation == LODE_OPERATION_STOP)
 		self->is_reached = false;
 }
 
 /* Once through the code, in the order of addresses. */
 static void pass(Search *self)
 {
-	LodeFullInstruction full = {0};
+	LodeInstructionEffect effect;
 	size_t offset = 0;
 
 	while (offset < self->size) {
@@ -427,21 +409,21 @@ static void pass(Search *self)
 		else if (joined != NULL)
 			self->state = *joined;
 		self->is_reached |= joined != NULL;
-		if (!lode_full_instruction_decode(
-			    &full, self->code + offset, self->size - offset, at)) {
+		if (!lode_instruction_effect_decode(
+			    &effect, self->code + offset, self->size - offset)) {
 			self->is_reached = false;
 			offset++;
 			continue;
 		}
-		offset += full.instruction.length;
+		offset += effect.length;
 		if (!self->is_reached)
 			continue;
-		bool is_call = full.instruction.meta.category == ZYDIS_CATEGORY_CALL ||
-		               full.instruction.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
-		if (is_call && self->call_at - at < full.instruction.length)
+		bool is_call = effect.operation == LODE_OPERATION_CALL ||
+		               effect.operation == LODE_OPERATION_JUMP;
+		if (is_call && self->call_at - at < effect.length)
 			self->found = find_given(self);
-		follow(self, &full);
-		leave(self, &full);
+		follow(self, &effect);
+		leave(self, &effect, at + effect.length);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/data/access_path.h"
 
+#include "images/instructions/instruction_effect.h"
 #include "images/registers/backward_undoing.h"
 #include "images/registers/memory_emulation.h"
 
@@ -105,17 +106,15 @@ static bool has_flags_of_result(const LodeFullInstruction *full, const LodeRegis
 	uint64_t value, flags = 0;
 	unsigned bits = full->operands[0].size;
 
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_ADC:
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_AND:
-	case ZYDIS_MNEMONIC_DEC:
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_NEG:
-	case ZYDIS_MNEMONIC_OR:
-	case ZYDIS_MNEMONIC_SBB:
-	case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_XOR:
+	switch (lode_instruction_operation(&full->instruction)) {
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_ADD_CARRY:
+	case LODE_OPERATION_AND:
+	case LODE_OPERATION_NEGATE:
+	case LODE_OPERATION_OR:
+	case LODE_OPERATION_SUBTRACT:
+	case LODE_OPERATION_SUBTRACT_BORROW:
+	case LODE_OPERATION_XOR:
 		break;
 	default:
 		return true;

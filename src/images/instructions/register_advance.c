@@ -1,63 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/instructions/register_advance.h"
 
-#include "images/instructions/full_instruction.h"
+#include "images/instructions/instruction_effect.h"
+
+/* False: the first operand is no whole register of 32 or 64 bits. */
+static bool decode(LodeInstructionEffect *effect, const uint8_t *code, size_t size)
+{
+	const LodeEffectOperand *first = &effect->operands[0];
+
+	return lode_instruction_effect_decode(effect, code, size) &&
+	       first->kind == LODE_OPERAND_REGISTER && (first->bits == 32 || first->bits == 64);
+}
 
 /* Base and displacement alone; an index without a base and scale is one too. */
-static bool read_address(const ZydisDecodedOperandMem *memory, LodeRegisterAdvance *out)
+static bool read_address(const LodeInstructionEffect *effect, LodeRegisterAdvance *out)
 {
-	ZydisRegister name = memory->base;
+	const LodeEffectOperand *memory = &effect->operands[1];
+	int source = memory->base;
 
-	if (name == ZYDIS_REGISTER_NONE && memory->scale <= 1)
-		name = memory->index;
-	else if (memory->index != ZYDIS_REGISTER_NONE)
+	if (source == LODE_NO_REGISTER && memory->scale <= 1)
+		source = memory->index;
+	else if (memory->index != LODE_NO_REGISTER)
 		return false;
-	int source = lode_general_register(name);
-	if (source < 0 || ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, name) != 64)
+	if (source < 0 || effect->address_bits != 64)
 		return false;
 	out->source = (uint8_t)source;
-	out->constant = memory->disp.value;
+	out->constant = memory->constant;
 	return true;
 }
 
 bool lode_register_advance_decode(LodeRegisterAdvance *out, const uint8_t *code, size_t size)
 {
-	LodeFullInstruction full = {0};
+	LodeInstructionEffect effect;
 
-	if (!lode_full_instruction_decode(&full, code, size, 0))
+	if (!decode(&effect, code, size))
 		return false;
-	const ZydisDecodedOperand *first = &full.operands[0], *second = &full.operands[1];
-	int target = lode_operand_register(first);
-	if (target < 0 || (first->size != 32 && first->size != 64))
-		return false;
-	LodeRegisterAdvance found = {(uint8_t)target, (uint8_t)target, (uint8_t)first->size, 0};
-	bool has_constant = full.instruction.operand_count_visible == 2 &&
-	                    second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	const LodeEffectOperand *first = &effect.operands[0], *second = &effect.operands[1];
+	const uint8_t target = (uint8_t)first->number;
+	LodeRegisterAdvance found = {target, target, (uint8_t)first->bits, 0};
 	bool is_found = false;
-	switch (full.instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_INC:
-		found.constant = 1;
-		is_found = true;
+	switch (effect.operation) {
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_SUBTRACT:
+		is_found = second->kind == LODE_OPERAND_CONSTANT;
+		if (is_found) /* An immediate has 32 bits. */
+			found.constant = effect.operation == LODE_OPERATION_ADD ? second->constant
+			                                                        : -second->constant;
 		break;
-	case ZYDIS_MNEMONIC_DEC:
-		found.constant = -1;
-		is_found = true;
+	case LODE_OPERATION_MOVE:
+		found.source = (uint8_t)second->number;
+		is_found = second->kind == LODE_OPERAND_REGISTER && second->bits == first->bits;
 		break;
-	case ZYDIS_MNEMONIC_ADD:
-		found.constant = has_constant ? second->imm.value.s : 0;
-		is_found = has_constant;
-		break;
-	case ZYDIS_MNEMONIC_SUB:
-		/* An immediate has 32 bits. */
-		found.constant = has_constant ? -second->imm.value.s : 0;
-		is_found = has_constant;
-		break;
-	case ZYDIS_MNEMONIC_MOV:
-		found.source = (uint8_t)lode_operand_register(second);
-		is_found = lode_operand_register(second) >= 0 && second->size == first->size;
-		break;
-	case ZYDIS_MNEMONIC_LEA:
-		is_found = read_address(&second->mem, &found);
+	case LODE_OPERATION_ADDRESS:
+		is_found = read_address(&effect, &found);
 		break;
 	default:
 		break;
@@ -76,111 +71,88 @@ static void add_term(LodeRegisterTerms *self, int number, int64_t factor)
 	self->terms[self->n++] = (LodeRegisterTerm){(uint8_t)number, factor};
 }
 
-static bool read_address_terms(LodeRegisterTerms *out, const ZydisDecodedOperandMem *memory)
+static bool read_address_terms(LodeRegisterTerms *out, const LodeEffectOperand *memory)
 {
-	const struct {
-		ZydisRegister name;
-		uint8_t factor;
-	} parts[] = {{memory->base, 1}, {memory->index, memory->scale}};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-		int number = lode_general_register(parts[i].name);
-		if (number >= 0)
-			add_term(out, number, parts[i].factor);
-		else if (parts[i].name != ZYDIS_REGISTER_NONE &&
-			 parts[i].name != ZYDIS_REGISTER_RIP)
-			return false;
-	}
+	if (memory->index == LODE_OTHER_REGISTER)
+		return false;
+	if (memory->base >= 0)
+		add_term(out, memory->base, 1);
+	if (memory->index >= 0)
+		add_term(out, memory->index, memory->scale);
 	return true;
 }
 
 /* The sum of a register and the second operand, a register or a constant. */
-static bool read_sum(
-	LodeRegisterTerms *out, const ZydisDecodedOperand *second, int64_t factor, bool is_same)
+static bool read_sum(LodeRegisterTerms *out, const LodeEffectOperand *second, int64_t factor)
 {
-	if (is_same && factor == -1)
-		return true;
 	add_term(out, out->target, 1);
-	if (second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+	if (second->kind == LODE_OPERAND_CONSTANT)
 		return true;
-	if (lode_operand_register(second) < 0)
+	if (second->kind != LODE_OPERAND_REGISTER)
 		return false;
-	add_term(out, lode_operand_register(second), factor);
+	add_term(out, second->number, factor);
 	return true;
 }
 
-static bool read_product(LodeRegisterTerms *out, const LodeFullInstruction *full)
+static bool read_product(LodeRegisterTerms *out, const LodeInstructionEffect *effect)
 {
-	const ZydisDecodedOperand *second = &full->operands[1], *third = &full->operands[2];
-	int number = lode_operand_register(second);
+	const LodeEffectOperand *second = &effect->operands[1], *third = &effect->operands[2];
 
-	if (number < 0 || second->size != full->operands[0].size)
+	if (second->kind != LODE_OPERAND_REGISTER || second->bits != effect->operands[0].bits)
 		return false;
-	if (full->instruction.operand_count_visible == 3) {
-		add_term(out, number, third->imm.value.s);
-		return third->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	if (effect->n_visible == 3) {
+		add_term(out, second->number, third->constant);
+		return third->kind == LODE_OPERAND_CONSTANT;
 	}
-	out->is_product = full->instruction.operand_count_visible == 2;
+	out->is_product = true;
 	add_term(out, out->target, 1);
-	add_term(out, number, 1);
-	return out->is_product;
+	add_term(out, second->number, 1);
+	return true;
 }
 
-static bool read_copy(LodeRegisterTerms *out, const ZydisDecodedOperand *second)
+static bool read_copy(LodeRegisterTerms *out, const LodeEffectOperand *second)
 {
-	if (second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+	if (second->kind == LODE_OPERAND_CONSTANT)
 		return true;
-	if (lode_operand_register(second) < 0 || second->size < 32)
+	if (second->kind != LODE_OPERAND_REGISTER || second->bits < 32)
 		return false;
-	add_term(out, lode_operand_register(second), 1);
+	add_term(out, second->number, 1);
 	out->is_copy = true;
 	return true;
 }
 
 bool lode_register_terms_decode(LodeRegisterTerms *out, const uint8_t *code, size_t size)
 {
-	LodeFullInstruction full = {0};
+	LodeInstructionEffect effect;
 
-	if (!lode_full_instruction_decode(&full, code, size, 0))
+	if (!decode(&effect, code, size))
 		return false;
-	const ZydisDecodedOperand *first = &full.operands[0], *second = &full.operands[1];
-	int target = lode_operand_register(first);
-	bool is_same = target >= 0 && lode_operand_register(second) == target &&
-	               second->size == first->size;
-	if (target < 0 || (first->size != 32 && first->size != 64))
-		return false;
-	*out = (LodeRegisterTerms){.target = (uint8_t)target};
-	switch (full.instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVSXD:
+	const LodeEffectOperand *second = &effect.operands[1];
+	const bool is_of_itself = lode_effect_is_of_itself(&effect);
+	*out = (LodeRegisterTerms){.target = (uint8_t)effect.operands[0].number};
+	switch (effect.operation) {
+	case LODE_OPERATION_MOVE:
+	case LODE_OPERATION_EXTEND_SIGN:
 		return read_copy(out, second);
-	case ZYDIS_MNEMONIC_CDQE:
-		add_term(out, target, 1);
-		out->is_copy = true;
+	case LODE_OPERATION_ADDRESS:
+		return read_address_terms(out, second);
+	case LODE_OPERATION_NEGATE:
+		add_term(out, out->target, -1);
 		return true;
-	case ZYDIS_MNEMONIC_LEA:
-		return read_address_terms(out, &second->mem);
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_DEC:
-		add_term(out, target, 1);
-		return true;
-	case ZYDIS_MNEMONIC_NEG:
-		add_term(out, target, -1);
-		return true;
-	case ZYDIS_MNEMONIC_ADD:
-		return read_sum(out, second, 1, is_same);
-	case ZYDIS_MNEMONIC_SUB:
-		return read_sum(out, second, -1, is_same);
-	case ZYDIS_MNEMONIC_XOR:
-		return is_same;
-	case ZYDIS_MNEMONIC_SHL:
-		if (second->type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
-			second->imm.value.u > MOST_SHIFT)
+	case LODE_OPERATION_ADD:
+		return read_sum(out, second, 1);
+	case LODE_OPERATION_SUBTRACT:
+		return is_of_itself || read_sum(out, second, -1);
+	case LODE_OPERATION_XOR:
+		return is_of_itself;
+	case LODE_OPERATION_SHIFT_LEFT:
+		if (second->kind != LODE_OPERAND_CONSTANT ||
+			(uint64_t)second->constant > MOST_SHIFT)
 			return false;
-		add_term(out, target, INT64_C(1) << second->imm.value.u);
+		add_term(out, out->target, INT64_C(1) << second->constant);
 		return true;
-	case ZYDIS_MNEMONIC_IMUL:
-		return read_product(out, &full);
+	case LODE_OPERATION_MULTIPLY:
+		return read_product(out, &effect);
 	default:
 		return false;
 	}

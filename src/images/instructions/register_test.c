@@ -1,68 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/instructions/register_test.h"
 
-#include "images/instructions/full_instruction.h"
+#include "images/instructions/instruction_effect.h"
 
 /* False: the first operand is no whole register of 32 or 64 bits. */
-static bool decode(LodeFullInstruction *full, const uint8_t *code, size_t size)
+static bool decode(LodeInstructionEffect *effect, const uint8_t *code, size_t size)
 {
-	const ZydisDecodedOperand *first = &full->operands[0];
+	const LodeEffectOperand *first = &effect->operands[0];
 
-	return lode_full_instruction_decode(full, code, size, 0) &&
-	       lode_operand_register(first) >= 0 && (first->size == 32 || first->size == 64);
-}
-
-static bool is_constant(const LodeFullInstruction *full)
-{
-	return full->instruction.operand_count_visible == 2 &&
-	       full->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-}
-
-static bool is_same_register(const LodeFullInstruction *full)
-{
-	return lode_operand_register(&full->operands[1]) ==
-	               lode_operand_register(&full->operands[0]) &&
-	       full->operands[1].size == full->operands[0].size;
+	return lode_instruction_effect_decode(effect, code, size) &&
+	       first->kind == LODE_OPERAND_REGISTER && (first->bits == 32 || first->bits == 64);
 }
 
 bool lode_register_test_decode(LodeRegisterTest *out, const uint8_t *code, size_t size)
 {
-	LodeFullInstruction full = {0};
+	LodeInstructionEffect effect;
 	bool is_found = false;
 
-	if (!decode(&full, code, size))
+	if (!decode(&effect, code, size))
 		return false;
-	const ZydisDecodedOperand *second = &full.operands[1];
+	const LodeEffectOperand *first = &effect.operands[0], *second = &effect.operands[1];
+	const bool is_constant = second->kind == LODE_OPERAND_CONSTANT;
 	LodeRegisterTest found = {
-		.left = (uint8_t)lode_operand_register(&full.operands[0]),
+		.left = (uint8_t)first->number,
 		.right = LODE_TEST_CONSTANT,
-		.width = (uint8_t)full.operands[0].size,
-		.constant = is_constant(&full) ? second->imm.value.s : 0,
+		.width = (uint8_t)first->bits,
+		.constant = is_constant ? second->constant : 0,
 	};
-	switch (full.instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_CMP:
-	case ZYDIS_MNEMONIC_SUB:
-		is_found = is_constant(&full);
-		if (!is_found && lode_operand_register(second) >= 0 &&
-			second->size == found.width) {
-			found.right = (uint8_t)lode_operand_register(second);
+	switch (effect.operation) {
+	case LODE_OPERATION_COMPARE:
+	case LODE_OPERATION_SUBTRACT:
+		is_found = is_constant;
+		if (second->kind == LODE_OPERAND_REGISTER && second->bits == found.width) {
+			found.right = (uint8_t)second->number;
 			is_found = true;
 		}
 		break;
-	case ZYDIS_MNEMONIC_TEST:
-		is_found = is_same_register(&full);
+	case LODE_OPERATION_TEST:
+		is_found = lode_effect_is_of_itself(&effect);
 		break;
-	case ZYDIS_MNEMONIC_ADD:
+	case LODE_OPERATION_ADD:
 		/* An immediate has 32 bits. */
 		found.constant = -found.constant;
 		found.is_equality = true;
-		is_found = is_constant(&full);
-		break;
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_DEC:
-		found.constant = full.instruction.mnemonic == ZYDIS_MNEMONIC_INC ? -1 : 1;
-		found.is_equality = true;
-		is_found = true;
+		is_found = is_constant;
 		break;
 	default:
 		break;
@@ -104,18 +85,20 @@ bool lode_test_jump_decode(LodeTestJump *out, const uint8_t *code, size_t size)
 bool lode_register_constant_decode(
 	uint8_t *out_register, uint64_t *out_value, const uint8_t *code, size_t size)
 {
-	LodeFullInstruction full = {0};
+	LodeInstructionEffect effect;
 
-	if (!decode(&full, code, size))
+	if (!decode(&effect, code, size))
 		return false;
-	bool is_move = full.instruction.mnemonic == ZYDIS_MNEMONIC_MOV && is_constant(&full);
-	bool is_zero = (full.instruction.mnemonic == ZYDIS_MNEMONIC_XOR ||
-			       full.instruction.mnemonic == ZYDIS_MNEMONIC_SUB) &&
-	               is_same_register(&full);
+	const LodeEffectOperand *second = &effect.operands[1];
+	bool is_move = effect.operation == LODE_OPERATION_MOVE &&
+	               second->kind == LODE_OPERAND_CONSTANT;
+	bool is_zero = (effect.operation == LODE_OPERATION_XOR ||
+			       effect.operation == LODE_OPERATION_SUBTRACT) &&
+	               lode_effect_is_of_itself(&effect);
 	if (!is_move && !is_zero)
 		return false;
-	uint64_t value = is_move ? full.operands[1].imm.value.u : 0;
-	*out_register = (uint8_t)lode_operand_register(&full.operands[0]);
-	*out_value = full.operands[0].size == 32 ? (uint32_t)value : value;
+	uint64_t value = is_move ? (uint64_t)second->constant : 0;
+	*out_register = (uint8_t)effect.operands[0].number;
+	*out_value = effect.operands[0].bits == 32 ? (uint32_t)value : value;
 	return true;
 }

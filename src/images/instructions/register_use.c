@@ -4,6 +4,7 @@
 #include "base/arrays/hash.h"
 #include "images/instructions/code_key.h"
 #include "images/instructions/full_instruction.h"
+#include "images/instructions/instruction_effect.h"
 #include "images/instructions/instruction_kinds.h"
 #include "images/instructions/memory_operands.h"
 #include "images/instructions/work_of_instruction.h"
@@ -210,23 +211,22 @@ static void add_memory(LodeRegisterUse *self, const LodeFullInstruction *full)
 	self->merges &= ~self->address;
 }
 
-static bool is_linear(
-	const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
+static bool is_linear(const LodeFullInstruction *full)
 {
-	switch (instruction->mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_CDQE:
-	case ZYDIS_MNEMONIC_DEC:
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_LEA:
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVSXD:
-	case ZYDIS_MNEMONIC_SUB:
+	const ZydisDecodedOperand *source = &full->operands[1];
+
+	switch (lode_instruction_operation(&full->instruction)) {
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_ADDRESS:
+	case LODE_OPERATION_MOVE:
+	case LODE_OPERATION_SUBTRACT:
 		return true;
-	case ZYDIS_MNEMONIC_SHL:
-		return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-	case ZYDIS_MNEMONIC_IMUL:
-		return instruction->operand_count_visible == 3;
+	case LODE_OPERATION_EXTEND_SIGN:
+		return source->size == 32;
+	case LODE_OPERATION_SHIFT_LEFT:
+		return source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	case LODE_OPERATION_MULTIPLY:
+		return full->instruction.operand_count_visible == 3;
 	default:
 		return false;
 	}
@@ -262,7 +262,7 @@ bool lode_register_use_decode(
 	if (has_constant_result(&full) || is_nop(instruction))
 		self->reads = self->merges = 0;
 	self->work = lode_work_of_instruction(&full, has_constant_result(&full));
-	self->is_linear = is_linear(instruction, full.operands);
+	self->is_linear = is_linear(&full);
 	if (is_string(instruction)) /* the direction */
 		self->reads &= ~flags;
 	add_memory(self, &full);

@@ -2,119 +2,115 @@
 /* Only writes of 64 bits can be undone: 32 bits clear the upper half, whatever was in it. */
 #include "images/registers/backward_undoing.h"
 
-static bool is_wide_register(const LodeFullInstruction *full, unsigned i)
-{
-	const ZydisDecodedOperand *operand = &full->operands[i];
+#include "images/instructions/instruction_effect.h"
 
-	return i < full->instruction.operand_count && operand->size == 64 &&
-	       lode_operand_register(operand) >= 0;
+/* An instruction, with the registers after it; those before it become known. */
+typedef struct {
+	LodeInstructionEffect effect;
+	const LodeRegisterState *after;
+	LodeRegisterState *before;
+} Undoing;
+
+static bool is_wide_register(const Undoing *self, unsigned i)
+{
+	const LodeEffectOperand *operand = &self->effect.operands[i];
+
+	return operand->kind == LODE_OPERAND_REGISTER && operand->bits == 64;
 }
 
-static ZydisRegister register_of(const LodeFullInstruction *full, unsigned i)
+static bool read_register(const LodeRegisterState *state, int number, uint64_t *out_value)
 {
-	return full->operands[i].reg.value;
+	if (number < 0 || (state->known >> number & 1) == 0)
+		return false;
+	*out_value = state->values[number];
+	return true;
 }
 
-/* Operand 1 as it was before and is after: an immediate, or a register other than operand 0. */
-static bool read_unchanged_source(
-	const LodeFullInstruction *full, const LodeRegisterState *after, uint64_t *out_value)
+static void write_register(const Undoing *self, int number, uint64_t value)
 {
-	const ZydisDecodedOperand *source = &full->operands[1];
+	if (number < 0)
+		return;
+	self->before->values[number] = value;
+	self->before->known |= 1u << number;
+}
 
-	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-		*out_value = source->imm.value.u;
+/* Operand 1 as it was before and is after: a constant, or a register other than operand 0. */
+static bool read_unchanged_source(const Undoing *self, uint64_t *out_value)
+{
+	const LodeEffectOperand *source = &self->effect.operands[1];
+
+	if (source->kind == LODE_OPERAND_CONSTANT) {
+		*out_value = (uint64_t)source->constant;
 		return true;
 	}
-	return is_wide_register(full, 1) && register_of(full, 0) != register_of(full, 1) &&
-	       lode_register_state_read(after, register_of(full, 1), out_value);
+	return is_wide_register(self, 1) && source->number != self->effect.operands[0].number &&
+	       read_register(self->after, source->number, out_value);
 }
 
-static uint64_t invert_update(ZydisMnemonic mnemonic, uint64_t after, uint64_t source)
+static uint64_t invert_update(LodeOperation operation, uint64_t after, uint64_t source)
 {
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
+	switch (operation) {
+	case LODE_OPERATION_ADD:
 		return after - source;
-	case ZYDIS_MNEMONIC_SUB:
+	case LODE_OPERATION_SUBTRACT:
 		return after + source;
-	case ZYDIS_MNEMONIC_XOR:
+	case LODE_OPERATION_XOR:
 		return after ^ source;
-	case ZYDIS_MNEMONIC_ROL:
+	case LODE_OPERATION_ROTATE_LEFT:
 		source &= 63;
 		return source == 0 ? after : after >> source | after << (64 - source);
-	default: /* ror */
+	default: /* to the right */
 		source &= 63;
 		return source == 0 ? after : after << source | after >> (64 - source);
 	}
 }
 
-static void undo_update(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+static void undo_update(const Undoing *self)
 {
+	int target = self->effect.operands[0].number;
 	uint64_t value, source;
 
-	if (is_wide_register(full, 0) && read_unchanged_source(full, after, &source) &&
-		lode_register_state_read(after, register_of(full, 0), &value))
-		lode_register_state_write(before, register_of(full, 0),
-			invert_update(full->instruction.mnemonic, value, source));
+	if (is_wide_register(self, 0) && read_unchanged_source(self, &source) &&
+		read_register(self->after, target, &value))
+		write_register(self, target,
+			invert_update((LodeOperation)self->effect.operation, value, source));
 }
 
-static void undo_rotation(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+static void undo_alone(const Undoing *self)
 {
-	if (full->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-		undo_update(full, after, before);
-}
-
-static void undo_alone(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
-{
+	int target = self->effect.operands[0].number;
 	uint64_t value;
 
-	if (!is_wide_register(full, 0) ||
-		!lode_register_state_read(after, register_of(full, 0), &value))
+	if (!is_wide_register(self, 0) || !read_register(self->after, target, &value))
 		return;
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_INC:
-		value--;
-		break;
-	case ZYDIS_MNEMONIC_DEC:
-		value++;
-		break;
-	case ZYDIS_MNEMONIC_NEG:
+	switch (self->effect.operation) {
+	case LODE_OPERATION_NEGATE:
 		value = 0 - value;
 		break;
-	case ZYDIS_MNEMONIC_NOT:
+	case LODE_OPERATION_COMPLEMENT:
 		value = ~value;
 		break;
-	default: /* bswap */
+	default: /* the bytes the other way round */
 		value = __builtin_bswap64(value);
 		break;
 	}
-	lode_register_state_write(before, register_of(full, 0), value);
+	write_register(self, target, value);
 }
 
-/* The copy gives the value of the source; a copy to itself changes nothing. */
-static void undo_move(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+/* The copy gives the value of the source; a copy to itself changes nothing. An exchange is two
+ * copies. */
+static void undo_move(const Undoing *self)
 {
+	const LodeEffectOperand *operands = self->effect.operands;
 	uint64_t value;
 
-	if (is_wide_register(full, 0) && is_wide_register(full, 1) &&
-		lode_register_state_read(after, register_of(full, 0), &value))
-		lode_register_state_write(before, register_of(full, 1), value);
-}
-
-static void undo_exchange(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
-{
-	uint64_t value;
-
-	if (!is_wide_register(full, 0) || !is_wide_register(full, 1))
+	if (!is_wide_register(self, 0) || !is_wide_register(self, 1))
 		return;
-	if (lode_register_state_read(after, register_of(full, 0), &value))
-		lode_register_state_write(before, register_of(full, 1), value);
-	if (lode_register_state_read(after, register_of(full, 1), &value))
-		lode_register_state_write(before, register_of(full, 0), value);
+	if (read_register(self->after, operands[0].number, &value))
+		write_register(self, operands[1].number, value);
+	if (self->effect.operation == LODE_OPERATION_EXCHANGE &&
+		read_register(self->after, operands[1].number, &value))
+		write_register(self, operands[0].number, value);
 }
 
 /* 1 / odd, modulo 2^64, by Newton's iteration: each step doubles the bits that are right. */
@@ -128,81 +124,70 @@ static uint64_t inverse(uint64_t odd)
 }
 
 /* imul to, from, odd number; imul register, other register that is odd */
-static void undo_product(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+static void undo_product(const Undoing *self)
 {
-	unsigned n = full->instruction.operand_count_visible, from = n - 2;
+	const LodeEffectOperand *operands = self->effect.operands;
+	unsigned n = self->effect.n_visible, from = n - 2;
 	uint64_t value, factor = 0;
 
-	if (n < 2 || !is_wide_register(full, 0) || !is_wide_register(full, from) ||
-		!lode_register_state_read(after, register_of(full, 0), &value))
+	if (!is_wide_register(self, 0) || !is_wide_register(self, from) ||
+		!read_register(self->after, operands[0].number, &value))
 		return;
 	if (n == 3)
-		factor = full->operands[2].imm.value.u;
-	else if (!read_unchanged_source(full, after, &factor))
+		factor = (uint64_t)operands[2].constant;
+	else if (!read_unchanged_source(self, &factor))
 		return;
 	if ((factor & 1) != 0)
-		lode_register_state_write(before, register_of(full, from), value * inverse(factor));
+		write_register(self, operands[from].number, value * inverse(factor));
 }
 
 /* value = base + index × scale + displacement, with all known but one of base and index, which is
  * taken once, or with a factor of 3, 5 or 9: solved for it. */
-static void undo_address(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+static void undo_address(const Undoing *self)
 {
-	const ZydisDecodedOperandMem *memory = &full->operands[1].mem;
+	const LodeEffectOperand *memory = &self->effect.operands[1];
 	uint64_t value, other = 0;
 
-	if (!is_wide_register(full, 0) || full->instruction.address_width != 64 ||
-		memory->base == ZYDIS_REGISTER_RIP ||
-		!lode_register_state_read(after, register_of(full, 0), &value))
+	if (!is_wide_register(self, 0) || self->effect.address_bits != 64 ||
+		memory->base == LODE_OTHER_REGISTER ||
+		!read_register(self->after, self->effect.operands[0].number, &value))
 		return;
-	value -= (uint64_t)memory->disp.value;
+	value -= (uint64_t)memory->constant;
 	if (memory->base == memory->index) {
 		if (memory->scale > 1)
-			lode_register_state_write(
-				before, memory->base, value * inverse(memory->scale + 1u));
+			write_register(self, memory->base, value * inverse(memory->scale + 1u));
 		return;
 	}
 	/* `before` lacks the destination, so that an operand read from it is as it was */
-	if (memory->base != ZYDIS_REGISTER_NONE &&
-		(memory->index == ZYDIS_REGISTER_NONE ||
-			lode_register_state_read(before, memory->index, &other)))
-		lode_register_state_write(before, memory->base, value - other * memory->scale);
-	else if (memory->index != ZYDIS_REGISTER_NONE && memory->scale == 1 &&
-		 (memory->base == ZYDIS_REGISTER_NONE ||
-			 lode_register_state_read(before, memory->base, &other)))
-		lode_register_state_write(before, memory->index, value - other);
+	if (memory->base >= 0 &&
+		(memory->index < 0 || read_register(self->before, memory->index, &other)))
+		write_register(self, memory->base, value - other * memory->scale);
+	else if (memory->index >= 0 && memory->scale == 1 &&
+		 (memory->base < 0 || read_register(self->before, memory->base, &other)))
+		write_register(self, memory->index, value - other);
 }
 
-static bool is_explicit_stack_pointer(const LodeFullInstruction *full)
+static void undo_stack(const Undoing *self, bool is_push)
 {
-	return full->operands[0].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-	       lode_operand_register(&full->operands[0]) == LODE_REGISTER_RSP;
-}
-
-static void undo_stack(const LodeFullInstruction *full, const LodeRegisterState *after,
-	LodeRegisterState *before, bool is_push)
-{
-	uint64_t pointer, bytes = lode_full_instruction_stack_bytes(full);
+	uint64_t pointer, bytes = lode_effect_stack_bytes(&self->effect);
 
 	/* after pop rsp the address that it popped from is unknown */
-	if (bytes == 0 || (!is_push && is_explicit_stack_pointer(full)))
+	if (bytes == 0 || (!is_push && self->effect.n_visible > 0 &&
+				  lode_effect_register(&self->effect, 0) == LODE_REGISTER_RSP))
 		return;
-	if (lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
-		lode_register_state_write(
-			before, ZYDIS_REGISTER_RSP, is_push ? pointer + bytes : pointer - bytes);
+	if (read_register(self->after, LODE_REGISTER_RSP, &pointer))
+		write_register(
+			self, LODE_REGISTER_RSP, is_push ? pointer + bytes : pointer - bytes);
 }
 
-static void undo_leave(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+static void undo_leave(const Undoing *self)
 {
 	uint64_t pointer;
 
 	/* it sets rsp to rbp and pops: rbp was 8 below what rsp is now */
-	if (lode_full_instruction_stack_bytes(full) == 8 &&
-		lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))
-		lode_register_state_write(before, ZYDIS_REGISTER_RBP, pointer - 8);
+	if (lode_effect_stack_bytes(&self->effect) == 8 &&
+		read_register(self->after, LODE_REGISTER_RSP, &pointer))
+		write_register(self, LODE_REGISTER_RBP, pointer - 8);
 }
 
 /* One step of a string instruction, not repeated: rsi and rdi went on by the size of the operand,
@@ -225,61 +210,46 @@ static void undo_string(
 	}
 }
 
-static void recover_by_category(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
+static void recover(const Undoing *self)
 {
-	switch (full->instruction.meta.category) {
-	case ZYDIS_CATEGORY_PUSH:
-		undo_stack(full, after, before, true);
+	switch (self->effect.operation) {
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_SUBTRACT:
+	case LODE_OPERATION_XOR:
+		undo_update(self);
 		break;
-	case ZYDIS_CATEGORY_POP:
-		undo_stack(full, after, before, false);
+	case LODE_OPERATION_ROTATE_LEFT:
+	case LODE_OPERATION_ROTATE_RIGHT:
+		if (lode_effect_is_constant(&self->effect, 1))
+			undo_update(self);
 		break;
-	case ZYDIS_CATEGORY_STRINGOP:
-		undo_string(full, after, before);
+	case LODE_OPERATION_NEGATE:
+	case LODE_OPERATION_COMPLEMENT:
+	case LODE_OPERATION_SWAP_BYTES:
+		undo_alone(self);
+		break;
+	case LODE_OPERATION_MOVE:
+	case LODE_OPERATION_EXCHANGE:
+		undo_move(self);
+		break;
+	case LODE_OPERATION_MULTIPLY:
+		undo_product(self);
+		break;
+	case LODE_OPERATION_ADDRESS:
+		undo_address(self);
+		break;
+	case LODE_OPERATION_PUSH:
+	case LODE_OPERATION_PUSH_FLAGS:
+		undo_stack(self, true);
+		break;
+	case LODE_OPERATION_POP:
+	case LODE_OPERATION_POP_FLAGS:
+		undo_stack(self, false);
+		break;
+	case LODE_OPERATION_LEAVE:
+		undo_leave(self);
 		break;
 	default:
-		break;
-	}
-}
-
-static void recover(
-	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
-{
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_XOR:
-		undo_update(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_ROL:
-	case ZYDIS_MNEMONIC_ROR:
-		undo_rotation(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_DEC:
-	case ZYDIS_MNEMONIC_NEG:
-	case ZYDIS_MNEMONIC_NOT:
-	case ZYDIS_MNEMONIC_BSWAP:
-		undo_alone(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_MOV:
-		undo_move(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_XCHG:
-		undo_exchange(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_IMUL:
-		undo_product(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_LEA:
-		undo_address(full, after, before);
-		break;
-	case ZYDIS_MNEMONIC_LEAVE:
-		undo_leave(full, after, before);
-		break;
-	default:
-		recover_by_category(full, after, before);
 		break;
 	}
 }
@@ -287,7 +257,11 @@ static void recover(
 void lode_backward_undo(const LodeFullInstruction *full, LodeRegisterState *state)
 {
 	const LodeRegisterState after = *state;
+	Undoing undoing = {.after = &after, .before = state};
 
 	lode_register_state_forget_written(state, full);
-	recover(full, &after, state);
+	lode_instruction_effect_of(&undoing.effect, full);
+	recover(&undoing);
+	if (full->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		undo_string(full, &after, state);
 }

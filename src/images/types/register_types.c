@@ -6,6 +6,7 @@
 #include "images/types/register_types.h"
 
 #include "base/arrays/partition_point.h"
+#include "images/instructions/instruction_effect.h"
 #include "images/types/go_maps.h"
 
 #include <string.h>
@@ -553,16 +554,16 @@ static LodeHeldValue sum(const LodeFunctionContext *context, LodeHeldValue a, Lo
 static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 	const LodeRegisterTypes *state, const LodeFullInstruction *full)
 {
-	LodeHeldValue target = read_operand(context, state, full, 0);
-	const ZydisDecodedOperand *source = &full->operands[1];
-	bool is_add = full->instruction.mnemonic == ZYDIS_MNEMONIC_ADD;
-	LodeHeldValue amount;
+	LodeHeldValue target = read_operand(context, state, full, 0), amount;
+	LodeInstructionEffect effect;
 
-	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-		int64_t by = source->imm.value.s;
+	lode_instruction_effect_of(&effect, full);
+	const bool is_add = effect.operation == LODE_OPERATION_ADD;
+	if (lode_effect_is_constant(&effect, 1)) {
+		int64_t by = effect.operands[1].constant;
 
 		/* programs at fixed addresses have those of arrays as constants */
-		if (is_add && !is_address(&target) && by > 0) {
+		if (is_add && !effect.keeps_carry && !is_address(&target) && by > 0) {
 			LodeHeldValue array = read_operand(context, state, full, 1);
 			LodeDataPlace place;
 
@@ -571,8 +572,7 @@ static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 		}
 		return stepped(context, target, is_add || by == INT64_MIN ? by : -by);
 	}
-	if (is_add && source->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		source->reg.value == full->operands[0].reg.value)
+	if (is_add && lode_effect_is_of_itself(&effect))
 		return multiplied(target, 2);
 	amount = read_operand(context, state, full, 1);
 	if (is_add)
@@ -627,39 +627,37 @@ static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeReg
 {
 	const ZydisDecodedOperand *operands = full->operands;
 
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_MOV: {
+	switch (lode_instruction_operation(&full->instruction)) {
+	case LODE_OPERATION_MOVE: {
 		LodeHeldValue offset = thread_offset(context, immediate_of(full, 1));
 		return offset.kind != LODE_HELD_VALUE_NONE ? offset
 		                                           : read_operand(context, state, full, 1);
 	}
-	case ZYDIS_MNEMONIC_LEA:
+	case LODE_OPERATION_ADDRESS:
 		return read_address(context, state, full);
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_SUB:
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_SUBTRACT:
 		return add_or_subtract(context, state, full);
-	case ZYDIS_MNEMONIC_INC:
-		return stepped(context, read_operand(context, state, full, 0), 1);
-	case ZYDIS_MNEMONIC_DEC:
-		return stepped(context, read_operand(context, state, full, 0), -1);
-	case ZYDIS_MNEMONIC_XOR:
+	case LODE_OPERATION_XOR:
 		return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		                       operands[0].reg.value == operands[1].reg.value
 		               ? (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO}
 		               : NOTHING;
-	case ZYDIS_MNEMONIC_SHL:
+	case LODE_OPERATION_SHIFT_LEFT:
 		return immediate_of(full, 1) > 0 && immediate_of(full, 1) < 31
 		               ? multiplied(read_operand(context, state, full, 0),
 					 INT64_C(1) << immediate_of(full, 1))
 		               : NOTHING;
-	case ZYDIS_MNEMONIC_SHR:
-	case ZYDIS_MNEMONIC_SAR:
+	case LODE_OPERATION_SHIFT_RIGHT:
+	case LODE_OPERATION_SHIFT_RIGHT_SIGNED:
 		return shifted_right(read_operand(context, state, full, 0), immediate_of(full, 1));
-	case ZYDIS_MNEMONIC_AND:
+	case LODE_OPERATION_AND:
 		return masked(context, state, full);
-	case ZYDIS_MNEMONIC_MOVSXD:
-		return read_operand(context, state, full, 1);
-	case ZYDIS_MNEMONIC_IMUL:
+	case LODE_OPERATION_EXTEND_SIGN: /* cdqe is not followed */
+		return full->instruction.operand_count_visible == 2
+		               ? read_operand(context, state, full, 1)
+		               : NOTHING;
+	case LODE_OPERATION_MULTIPLY:
 		return full->instruction.operand_count_visible == 3
 		               ? multiplied(read_operand(context, state, full, 1),
 					 immediate_of(full, 2))
@@ -667,11 +665,6 @@ static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeReg
 	default:
 		return NOTHING;
 	}
-}
-
-static bool is_conditional_move(ZydisMnemonic mnemonic)
-{
-	return mnemonic >= ZYDIS_MNEMONIC_CMOVB && mnemonic <= ZYDIS_MNEMONIC_CMOVZ;
 }
 
 static void forget_written(LodeRegisterTypes *state, const LodeFullInstruction *full)
@@ -768,7 +761,7 @@ static void push_or_pop(const LodeFunctionContext *context, LodeRegisterTypes *s
 	const LodeFullInstruction *full)
 {
 	LodeHeldValue stack = state->registers[LODE_REGISTER_RSP];
-	bool is_push = full->instruction.mnemonic == ZYDIS_MNEMONIC_PUSH;
+	bool is_push = lode_instruction_operation(&full->instruction) == LODE_OPERATION_PUSH;
 	LodeHeldValue value = is_push ? read_operand(context, state, full, 0) : NOTHING;
 	bool is_known = stack.kind == LODE_HELD_VALUE_FRAME &&
 	                full->operands[0].size == POINTER_BITS;
@@ -808,7 +801,8 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	LodeRegisterTypes before = *state;
 	int number = lode_operand_register(target);
 
-	if (is_conditional_move(full->instruction.mnemonic) && target->size == POINTER_BITS)
+	if (lode_instruction_operation(&full->instruction) == LODE_OPERATION_MOVE_IF &&
+		target->size == POINTER_BITS)
 		value = meet(context, read_operand(context, state, full, 0),
 			read_operand(context, state, full, 1));
 	forget_written(state, full);
@@ -832,20 +826,20 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
-	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_CALL:
+	switch (lode_instruction_operation(&full->instruction)) {
+	case LODE_OPERATION_CALL:
 		if (!call_descriptor(context, state, full))
 			call(context, state, full);
 		break;
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_POP:
+	case LODE_OPERATION_PUSH:
+	case LODE_OPERATION_POP:
 		push_or_pop(context, state, full);
 		break;
-	case ZYDIS_MNEMONIC_LEAVE:
+	case LODE_OPERATION_LEAVE:
 		leave(state);
 		break;
-	case ZYDIS_MNEMONIC_ENDBR64:
-	case ZYDIS_MNEMONIC_NOP:
+	case LODE_OPERATION_MARK:
+	case LODE_OPERATION_NOTHING:
 		break;
 	default:
 		if (full->instruction.operand_count > 0)
