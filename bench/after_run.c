@@ -8,6 +8,7 @@
  */
 #include "analyses/findings/findings.h"
 #include "ingest/import.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "views/findings/report.h"

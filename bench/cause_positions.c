@@ -13,6 +13,7 @@
  * over all that it executes.
  */
 #include "model/causes.h"
+#include "model/profile.h"
 #include "store/profile_store.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
  *   LODE_BENCH_DATA=x.flow.zst        the recorded graph for the cases that need it
  */
 #include "analyses/mine/miner.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 #include "naive_miner.h"
 #include "sources/flow_file/flow_file.h"

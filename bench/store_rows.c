@@ -5,6 +5,7 @@
  *
  *   store_rows FILE.lode
  */
+#include "model/mining_run.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cli/options/mining_options.h"
 #include "cli/terminal_progress.h"
+#include "model/profile.h"
 #include "questions/parts/mining.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"

@@ -15,6 +15,7 @@
 #include "ingest/windows/window_accesses.h"
 #include "ingest/windows/window_reading.h"
 #include "model/origins.h"
+#include "model/profile.h"
 #include "sources/code/page_file.h"
 #include "sources/counts/callgrind.h"
 #include "sources/counts/count_file.h"

@@ -8,6 +8,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
 #include "sources/attribute_file.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Rows that are about no executed instruction are counted as unresolved. */
 void lode_user_attributes_apply(

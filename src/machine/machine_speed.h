@@ -14,18 +14,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "machine/machine_figures.h"
 
-typedef struct {
-	double runs; /* 0: not measured */
-	/* Medians of the time of an addition and of a step of the walk; the scatter is the standard
-	 * deviation of the logarithm of a run, estimated by the median too. */
-	double chain_ns, chain_scatter, walk_ns, walk_scatter;
-	/* Shares of the machine's processor time: given to other machines by the hypervisor, and
-	 * to programs beside the recorded one and lode. */
-	double steal, others;
-} LodeMachineSpeed;
+#include <stdint.h>
 
 typedef struct LodeSpeedMeter LodeSpeedMeter;
 

@@ -4,6 +4,7 @@
 #include "base/files/regular_file.h"
 #include "base/monotonic_clock.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>

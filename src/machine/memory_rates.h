@@ -8,24 +8,10 @@
  */
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
-
-typedef enum {
-	LODE_RATE_L1,
-	LODE_RATE_L2,
-	LODE_RATE_L3,
-	LODE_RATE_MEMORY,
-	LODE_N_RATES,
-} LodeRateLevel;
+#include "machine/machine_figures.h"
 
 /* "l1", "l2", "l3", "memory". */
 const char *lode_rate_level_name(LodeRateLevel level);
-
-/* Bytes per nanosecond; 0: the machine has no such level, or it is not known. */
-typedef struct {
-	double read[LODE_N_RATES], write[LODE_N_RATES];
-} LodeMemoryRates;
 
 /* Measures, which takes a tenth of a second. */
 LodeMemoryRates lode_memory_rates_measure(void);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/causes.h"
 
+#include "model/profile.h"
+
 #include <math.h>
 #include <string.h>
 

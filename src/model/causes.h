@@ -27,7 +27,9 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #define LODE_CAUSE_SUFFIX ":cause"
 
@@ -40,6 +42,8 @@ typedef enum {
 
 /* Where the weight of each instruction came from; the same for all events of a profile. */
 typedef struct LodeCauses LodeCauses;
+typedef struct LodeEvent LodeEvent;
+typedef struct LodeProfile LodeProfile;
 
 /*
  * Borrows the profile's instructions and edges, and the marks: one LodeCauseMark set for each

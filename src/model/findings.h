@@ -23,12 +23,12 @@ typedef struct {
 	uint32_t first_item, n_items; /* of LodeFindings.items; none: any instruction, ⟨·⟩ */
 } LodeFindingElement;
 
-typedef struct {
+typedef struct LodeFindingPlace {
 	uint32_t instruction; /* of the profile */
 	double time;          /* share of all weight that the finding explains here */
 } LodeFindingPlace;
 
-typedef struct {
+typedef struct LodeFinding {
 	LodeFindingKind kind;
 	uint32_t first_element, n_elements; /* of LodeFindings.elements */
 	uint32_t focus;             /* the element that is charged, 0 … n_elements − 1 */
@@ -46,7 +46,7 @@ typedef struct {
 #define LODE_FINDING_MIN_SPREAD 3.0
 enum { LODE_FINDING_PLACES = 1000, LODE_FINDING_MAX = 64 };
 
-typedef struct {
+typedef struct LodeFindings {
 	bool is_counted;  /* executions were counted: `base` and `executed` are known */
 	double base;      /* weight of an execution to which nothing applies; 0 where not counted */
 	double explained; /* share of all weight that the findings explain together */

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
+#include "model/findings.h"
 #include "model/index.h"
 #include "model/profile.h"
 

@@ -11,12 +11,12 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "model/findings.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct LodeFindings LodeFindings;
 typedef struct LodeProfile LodeProfile;
 
 #define LODE_ITEM_START UINT32_C(0x80000000) /* the item begins a new element */
@@ -37,7 +37,7 @@ typedef enum {
 /* The parameters of mining; docs/reference/mining.md defines the terms. Strings are borrowed until
  * the run copies them.
  */
-typedef struct {
+typedef struct LodeMiningParameters {
 	const char *weight;      /* event name; NULL: the profile's default */
 	const char *attributes;  /* comma-separated namespaces; NULL: op,kind,mem,ev,at,loop,obj,
 	                            needs,address,chain,user; all in a profile of given graphs */
@@ -80,7 +80,7 @@ typedef struct {
 	double count; /* instruction mode: number of occurrences; else 0 */
 } LodeSequence;
 
-typedef struct {
+typedef struct LodeMiningRun {
 	char *name;
 	LodeMiningParameters parameters; /* strings owned by the run */
 	bool is_complete;                /* false: stopped at max_sequences */

@@ -16,9 +16,9 @@
  */
 #pragma once
 
-#include "machine/machine_speed.h"
-#include "machine/memory_rates.h"
+#include "machine/machine_figures.h"
 #include "model/index.h"
+#include "model/kinds.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -29,27 +29,12 @@ typedef struct LodeOriginParts LodeOriginParts;
 typedef struct LodeStacks LodeStacks;
 typedef struct LodeWindows LodeWindows;
 
-/* Where execution counts come from; every view says so. */
-typedef enum {
-	LODE_FREQUENCY_EXACT,    /* counted, each execution (callgrind) */
-	LODE_FREQUENCY_SAMPLED,  /* from branch stacks */
-	LODE_FREQUENCY_INFERRED, /* completed on the control flow graph */
-	LODE_FREQUENCY_GIVEN,    /* taken from a flow file as they stood */
-} LodeFrequency;
-
-typedef enum {
-	LODE_EVENT_COUNT,    /* the execution count itself: LodeInstruction.count, not in costs */
-	LODE_EVENT_RECORDED, /* counted; its values are in costs */
-	LODE_EVENT_SAMPLED,  /* estimated from samples, by their periods; likewise in costs */
-	LODE_EVENT_DERIVED,  /* Σ factor·other event; never in costs */
-} LodeEventKind;
-
 typedef struct {
 	uint32_t event; /* of any kind but derived */
 	double factor;
 } LodeEventTerm;
 
-typedef struct {
+typedef struct LodeEvent {
 	char *name;        /* "cycles", "l1d-miss", "D1mr" */
 	char *description; /* "first-level data cache read misses"; NULL where nothing is known */
 	LodeEventKind kind;
@@ -58,28 +43,11 @@ typedef struct {
 	double total;      /* over the whole recording, also what could not be resolved */
 } LodeEvent;
 
-typedef enum {
-	LODE_IMAGE_FILE, /* an ELF file */
-	LODE_IMAGE_JIT,  /* code made at run time, by a jitdump or perf map: an address is one in
-	                    that file, not in memory */
-	LODE_IMAGE_UNRESOLVED, /* addresses without a file (code made at run time, an unknown
-	                          object) */
-	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
-	LODE_IMAGE_KERNEL,     /* the kernel's code: one instruction stands for each function */
-} LodeImageKind;
-
-typedef struct {
+typedef struct LodeImage {
 	char *path;     /* as recorded; never NULL */
 	char *build_id; /* hex; NULL where there is none */
 	LodeImageKind kind;
 } LodeImage;
-
-typedef enum {
-	LODE_FUNCTION_SYMBOL,   /* bounds and name from a symbol table */
-	LODE_FUNCTION_UNWIND,   /* bounds from .eh_frame, name made from the address */
-	LODE_FUNCTION_RECORDED, /* as the recording tool named it; bounds are what executed */
-	LODE_FUNCTION_GIVEN,    /* a graph of a flow file */
-} LodeFunctionSource;
 
 typedef struct LodeFunction {
 	uint32_t image;
@@ -94,7 +62,7 @@ typedef struct LodeFunction {
 	uint32_t first_block, n_blocks;
 } LodeFunction;
 
-typedef struct {
+typedef struct LodeBlock {
 	uint32_t function;
 	uint64_t address, end; /* [address, end) in the image */
 	double count;          /* executions of its first instruction; 0 when never executed */
@@ -115,18 +83,8 @@ typedef struct LodeInstruction {
 	char *name;        /* the vertex's id in a flow file, else NULL */
 } LodeInstruction;
 
-typedef enum {
-	LODE_EDGE_FALL_THROUGH, /* also: to the instruction after a call, when the call returns */
-	LODE_EDGE_TAKEN,        /* conditional branch, taken */
-	LODE_EDGE_JUMP,         /* unconditional, direct or indirect */
-	LODE_EDGE_CALL,         /* to a callee's entry; never part of a function's own graph */
-	LODE_EDGE_RETURN,       /* back from a callee; likewise */
-	LODE_EDGE_REPEAT,       /* an instruction with a repeat prefix, to itself */
-	LODE_EDGE_GIVEN,        /* of a flow file */
-} LodeEdgeKind;
-
 /* Every edge that is not a next_count. Sorted by (source, target, kind). */
-typedef struct {
+typedef struct LodeEdge {
 	uint32_t source, target; /* instructions */
 	LodeEdgeKind kind;
 	double count;
@@ -137,7 +95,7 @@ typedef struct {
 	double value;   /* never 0 */
 } LodeCost;
 
-typedef struct {
+typedef struct LodeLocation {
 	char *file;    /* may be NULL */
 	uint32_t line; /* from 1; 0 unknown */
 	char *inlined; /* the function inlined here (innermost), demangled; NULL: none */
@@ -320,12 +278,6 @@ static inline LodeEvent *lode_profile_event(const LodeProfile *self, size_t even
 	return &LODE_AT(self->events, LodeEvent, event);
 }
 
-/* Whether values of such an event are in LodeProfile.costs. */
-static inline bool lode_event_kind_has_costs(LodeEventKind kind)
-{
-	return kind == LODE_EVENT_RECORDED || kind == LODE_EVENT_SAMPLED;
-}
-
 /* The id of the event with this name, or LODE_NONE. */
 uint32_t lode_profile_find_event(const LodeProfile *self, const char *name);
 
@@ -344,16 +296,3 @@ double lode_profile_system_error(const LodeProfile *self);
  */
 void lode_profile_add_unresolved(
 	LodeProfile *self, const char *reason, const char *example, double count, double weight);
-
-/* The names of enum values as they stand in the store, in JSON and on the screen ("exact", "taken",
- * "symbol"…), and back; the way back gives −1 for an unknown word. */
-const char *lode_frequency_to_text(LodeFrequency value);
-int lode_frequency_from_text(const char *text);
-const char *lode_event_kind_to_text(LodeEventKind value);
-int lode_event_kind_from_text(const char *text);
-const char *lode_image_kind_to_text(LodeImageKind value);
-int lode_image_kind_from_text(const char *text);
-const char *lode_function_source_to_text(LodeFunctionSource value);
-int lode_function_source_from_text(const char *text);
-const char *lode_edge_kind_to_text(LodeEdgeKind value);
-int lode_edge_kind_from_text(const char *text);

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include "model/index.h"
 #include "process/access_resolver.h"
 
 /* Stands for an image where a place is a function of the kernel, and the address its number. */

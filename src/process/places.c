@@ -12,6 +12,7 @@
 #include "base/text/hex_text.h"
 #include "images/elf/elf_file.h"
 #include "images/elf/mapped_file.h"
+#include "model/index.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "analyses/diagnoses/diagnose.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
+#include "model/mining_run.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"

@@ -7,6 +7,7 @@
 #include "base/files/pager.h"
 #include "base/text/number_format.h"
 #include "model/causes.h"
+#include "model/profile.h"
 #include "questions/parts/part_rows.h"
 #include "store/profile_store.h"
 #include "views/form/shell_word.h"

@@ -7,14 +7,13 @@
 #include "base/parameter.h"
 #include "base/progress.h"
 #include "ingest/import.h"
-#include "model/mining_run.h"
-#include "model/profile.h"
 #include "views/code/source_text.h"
 #include "views/form/format.h"
 
 #include <stdio.h>
 
 typedef struct LodeAsking LodeAsking;
+typedef struct LodeMiningRun LodeMiningRun;
 
 /* A profile, a part of it, or the profile with different weights. */
 typedef struct {

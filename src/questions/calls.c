@@ -2,6 +2,7 @@
 /* The direct callers and callees of a function. */
 #include "views/calls/function_calls.h"
 
+#include "model/profile.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"

@@ -2,6 +2,7 @@
 /* The changes between profiles, and their causes. */
 #include "analyses/diagnoses/diagnose.h"
 #include "base/error.h"
+#include "model/profile.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"

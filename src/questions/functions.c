@@ -2,6 +2,7 @@
 /* The functions of a profile: sorted, searched, in pages; alone and with what they call. */
 #include "views/code/function_list.h"
 
+#include "model/profile.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"

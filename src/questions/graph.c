@@ -3,6 +3,7 @@
 #include "views/code/function_graph.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"

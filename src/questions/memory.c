@@ -8,6 +8,7 @@
 #include "analyses/memory/objects/type_layout.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
+#include "model/profile.h"
 #include "questions/parts/memory_samples.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"

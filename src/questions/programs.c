@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs, processes and threads by what they cost, and when they ran. */
 #include "base/error.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/program_question.h"

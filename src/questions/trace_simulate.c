@@ -8,6 +8,7 @@
 #include "base/text/number_format.h"
 #include "caches/hierarchy/hierarchy_sweep.h"
 #include "ingest/traced/traced_recording.h"
+#include "model/profile.h"
 #include "questions/parts/rows.h"
 #include "questions/parts/simulated_caches.h"
 #include "questions/questions.h"

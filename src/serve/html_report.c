@@ -15,6 +15,8 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
 #include "views/memory/memory_names.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of served files, for the page. */
 #include "base/text/json_stream.h"
+#include "model/profile.h"
 #include "serve/query.h"
 #include "views/form/format.h"
 

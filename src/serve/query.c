@@ -2,6 +2,7 @@
 #include "serve/query.h"
 
 #include "base/error.h"
+#include "model/mining_run.h"
 #include "questions/questions.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "analyses/memory/window_samples.h"
 #include "base/error.h"
 #include "model/memory.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 #include "questions/parts/mining.h"
 #include "questions/parts/part_rows.h"

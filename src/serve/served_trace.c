@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/served_trace.h"
 
+#include "model/profile.h"
 #include "serve/turn.h"
 #include "traces/trace_reader.h"
 

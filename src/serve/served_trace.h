@@ -7,7 +7,6 @@
 
 #include "base/progress.h"
 #include "ingest/import.h"
-#include "model/profile.h"
 
 typedef struct LodeServedTrace LodeServedTrace;
 

@@ -3,6 +3,7 @@
 
 #include "analyses/memory/cells/address_histogram.h"
 #include "base/error.h"
+#include "base/text/json_stream.h"
 #include "machine/late_library.h"
 #include "questions/parts/memory_samples.h"
 #include "serve/connection_watch.h"

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/process.h"
+#include "model/profile.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -6,9 +6,11 @@
  */
 #pragma once
 
-#include "machine/machine_speed.h"
-#include "machine/memory_rates.h"
-#include "model/profile.h"
+#include "machine/machine_figures.h"
+#include "model/kinds.h"
+
+#include <glib.h>
+#include <stdint.h>
 
 typedef struct {
 	char *path;     /* "???" for what valgrind could not name */

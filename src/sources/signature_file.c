@@ -7,6 +7,7 @@
 #include "sources/signature_file.h"
 
 #include "base/error.h"
+#include "model/index.h"
 #include "sources/text_lines.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "model/signature.h"
+#include "model/mined/signature.h"
 
 /* Version 1 has no files. */
 #define LODE_SIGNATURE_VERSION 2

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/files/new_file.h"
+#include "model/profile.h"
 #include "store/tables/inlining_tables.h"
 #include "store/tables/loops/loop_table.h"
 #include "store/tables/memory_tables.h"

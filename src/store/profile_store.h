@@ -9,8 +9,10 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
 
+#include <stdint.h>
+
+typedef struct LodeMiningRun LodeMiningRun;
 typedef struct LodeProfile LodeProfile;
 
 #define LODE_SCHEMA_VERSION                                                                        \

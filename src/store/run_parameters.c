@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text/json_stream.h"
+#include "model/mining_run.h"
 #include "store/json_text.h"
 
 #include <math.h>

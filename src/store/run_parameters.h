@@ -2,7 +2,10 @@
 /* A run's parameters as a flat JSON object: {"weight":"cycles","gap":0,…}. */
 #pragma once
 
-#include "model/mining_run.h"
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct LodeMiningParameters LodeMiningParameters;
 
 /* The caller frees the text. Parameters that do not change the result (threads, memory) are not in
  * it. */

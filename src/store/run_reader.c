@@ -3,6 +3,7 @@
 #include "store/run_reader.h"
 
 #include "base/error.h"
+#include "model/mining_run.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
 #include "store/tables/finding_tables.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adding a mining run to a profile, in one transaction. */
 #include "base/error.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"

@@ -3,6 +3,7 @@
  * without any binary. */
 #include "fuzz_target.h"
 #include "ingest/join/join.h"
+#include "model/profile.h"
 #include "sources/counts/callgrind.h"
 
 static void check_order(const LodeRecording *recording)

@@ -10,6 +10,7 @@
 #include "ingest/import.h"
 #include "model/causes.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "store/tables/memory_tables.h"
 
 #include <math.h>

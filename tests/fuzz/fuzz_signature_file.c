@@ -2,6 +2,7 @@
 /* Any bytes as a signature; what is read is in bounds, and is read again from what is written of
  * it. */
 #include "fuzz_target.h"
+#include "model/index.h"
 #include "sources/signature_file.h"
 
 #include <math.h>

@@ -7,8 +7,11 @@
 #include "analyses/parts/part_choice.h"
 #include "analyses/parts/program_shares.h"
 #include "fuzz_target.h"
+#include "model/findings.h"
 #include "model/lines/own_lines.h"
+#include "model/mining_run.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "store/profile_store.h"
 
 #include <fcntl.h>

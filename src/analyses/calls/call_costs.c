@@ -7,6 +7,7 @@
 #include "analyses/calls/call_costs.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,12 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeFunction LodeFunction;
+typedef struct LodeProfile LodeProfile;
 
 /* The calls of one edge. */
 typedef struct {

@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <string.h>

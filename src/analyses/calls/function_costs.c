@@ -21,6 +21,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/causes.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -23,6 +23,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/files/own_library.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <math.h>

@@ -13,8 +13,12 @@
 #include "analyses/mine/occurrences.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "base/text/json_stream.h"
 #include "model/causes.h"
+#include "model/findings.h"
 #include "model/lines/own_lines.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

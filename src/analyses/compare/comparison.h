@@ -13,7 +13,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
+
+#include <stdint.h>
 
 typedef struct LodeProfile LodeProfile;
 

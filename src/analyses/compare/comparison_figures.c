@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/comparison_figures.h"
 
+#include "machine/machine_figures.h"
+
 #include <math.h>
 
 /* The deviations that a single comparison may reach by chance. */

@@ -8,9 +8,10 @@
 #pragma once
 
 #include "analyses/compare/comparison.h"
-#include "machine/machine_speed.h"
 
 #include <math.h>
+
+typedef struct LodeMachineSpeed LodeMachineSpeed;
 
 /*
  * The number of standard errors that a change must exceed when n are compared, so that with no real

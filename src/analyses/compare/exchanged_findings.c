@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/exchanged_findings.h"
 
+#include "model/findings.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 
 #define MIN_COMMON 0.5
 

@@ -8,7 +8,8 @@
 #pragma once
 
 #include "analyses/findings/findings.h"
-#include "model/profile.h"
+
+#include <stdint.h>
 
 typedef struct LodeOwnLines LodeOwnLines;
 

@@ -6,6 +6,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "images/code/code_without_addresses.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -21,7 +21,10 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 #define LODE_PAIR_LIKENESS 0.6
 #define LODE_PAIR_MARGIN 0.1

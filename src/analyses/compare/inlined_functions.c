@@ -2,6 +2,7 @@
 #include "analyses/compare/inlined_functions.h"
 
 #include "analyses/compare/untyped_name.h"
+#include "model/profile.h"
 
 /* Functions of the other profile without a partner, by their names without types: index + 1; 0:
  * several have that name. */

@@ -2,6 +2,7 @@
 #include "analyses/compare/lone_attributes.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 
 #include <string.h>
 

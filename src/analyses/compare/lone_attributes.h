@@ -7,7 +7,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Adds globs of them, such as "ev:l1d-miss*", each once, to `globs`, which frees what it has.
  * Errors: _UNSUPPORTED (the profiles have no attribute in common). */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/renamed_files.h"
 
+#include "model/profile.h"
+
 #include <string.h>
 
 /* A function that both have. */

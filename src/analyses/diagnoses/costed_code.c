@@ -8,6 +8,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/observed/fused_branch.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 
 #include "analyses/diagnoses/diagnosis_context.h"
 #include "images/cores/instruction_class.h"
+#include "model/kinds.h"
 #include "model/observed/loops.h"
 
 /* Facts of an instruction; rules have them as attributes. */

@@ -8,6 +8,8 @@
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "analyses/diagnoses/sharing_diagnoses.h"
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
+#include "model/profile.h"
 
 #include <string.h>
 

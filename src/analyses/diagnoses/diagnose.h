@@ -3,7 +3,8 @@
 #pragma once
 
 #include "analyses/diagnoses/diagnoses.h"
-#include "model/profile.h"
+
+typedef struct LodeFindings LodeFindings;
 
 /*
  * The diagnoses of a profile, by what they may save. `findings` are those that they name; NULL:

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/diagnoses.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
 #include "model/index.h"
 
 #include <math.h>

@@ -16,7 +16,6 @@
 #pragma once
 
 #include "analyses/calls/costed_functions.h"
-#include "model/findings.h"
 
 typedef enum {
 	LODE_SCOPE_FUNCTIONS, /* a pattern over several functions */

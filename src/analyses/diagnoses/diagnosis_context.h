@@ -8,7 +8,8 @@
 #include "analyses/calls/services.h"
 #include "analyses/diagnoses/diagnoses.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
+
+typedef struct LodeFindings LodeFindings;
 
 /* Everything is borrowed. */
 typedef struct {

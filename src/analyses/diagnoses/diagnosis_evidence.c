@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/diagnosis_evidence.h"
 
+#include "model/findings.h"
 #include "model/observed/pooled_windows.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

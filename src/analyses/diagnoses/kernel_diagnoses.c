@@ -3,7 +3,9 @@
 
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "base/files/regular_file.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_BYTES = 1 << 20 };

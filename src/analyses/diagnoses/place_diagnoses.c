@@ -7,6 +7,8 @@
 
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,9 @@
 #include "analyses/diagnoses/sharing_diagnoses.h"
 
 #include "analyses/memory/objects/line_sharing.h"
+#include "model/findings.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <math.h>
 

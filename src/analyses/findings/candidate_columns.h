@@ -11,6 +11,8 @@
 
 #include "analyses/findings/candidates.h"
 
+#include <stdint.h>
+
 enum {
 	/* Chunks of vertices; each has a sum per candidate. */
 	LODE_MEMBERSHIP_CHUNKS = 16,

@@ -21,6 +21,8 @@
 #include "analyses/findings/observations.h"
 #include "base/progress.h"
 
+#include <stdint.h>
+
 /* Whether an attribute names a cause of its own cost: instructions that take long wherever they
  * are, and loads that wait for stores. */
 bool lode_attribute_is_cause(const char *attribute);

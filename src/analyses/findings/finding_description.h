@@ -9,7 +9,6 @@
 
 #include "analyses/findings/candidates.h"
 #include "analyses/findings/cost_model.h"
-#include "model/findings.h"
 
 enum { LODE_FITTED_MAX_PARTS = 2 };
 

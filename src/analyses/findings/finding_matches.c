@@ -9,7 +9,9 @@
 
 #include "analyses/flow_graph/flow_graph.h"
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
 #include "model/index.h"
+#include "model/mining_run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,11 @@
 /* The instructions around the places of a finding that match the elements of its pattern. */
 #pragma once
 
-#include "model/findings.h"
-#include "model/mining_run.h"
+#include <glib.h>
+#include <stdint.h>
 
+typedef struct LodeFinding LodeFinding;
+typedef struct LodeMiningRun LodeMiningRun;
 typedef struct LodeProfile LodeProfile;
 
 typedef struct {

@@ -5,6 +5,8 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 
 #include <math.h>

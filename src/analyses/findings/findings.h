@@ -9,9 +9,11 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/findings.h"
-#include "model/mining_run.h"
 
+#include <stdint.h>
+
+typedef struct LodeFindings LodeFindings;
+typedef struct LodeMiningParameters LodeMiningParameters;
 typedef struct LodeProfile LodeProfile;
 
 /*

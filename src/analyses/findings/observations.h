@@ -14,6 +14,8 @@
 
 #include "analyses/flow_graph/flow_graph.h"
 
+#include <stdint.h>
+
 typedef struct LodeProfile LodeProfile;
 
 /* A vertex that comes right before or after another one, in `share` of the latter's executions. */

@@ -13,8 +13,10 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
 
+#include <stdint.h>
+
+typedef struct LodeMiningParameters LodeMiningParameters;
 typedef struct LodeProfile LodeProfile;
 
 typedef struct {

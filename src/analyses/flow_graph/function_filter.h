@@ -2,8 +2,12 @@
 /* Which functions are mined: regular expressions on image paths and function names. */
 #pragma once
 
-#include "model/mining_run.h"
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct LodeFunction LodeFunction;
+typedef struct LodeMiningParameters LodeMiningParameters;
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	GRegex *images, *functions; /* NULL: all */

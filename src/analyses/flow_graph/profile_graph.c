@@ -11,7 +11,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/causes.h"
-#include "model/event_grade.h"
+#include "model/mined/event_grade.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
 

@@ -5,6 +5,7 @@
 #include "analyses/memory/window_samples.h"
 #include "base/error.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

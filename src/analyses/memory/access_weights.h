@@ -10,7 +10,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	double accesses;     /* by instructions that load or store, as far as the profile knows */

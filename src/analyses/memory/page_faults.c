@@ -2,6 +2,7 @@
 /* Samples of page faults, known by the name of their event. */
 #include "analyses/memory/page_faults.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
 {

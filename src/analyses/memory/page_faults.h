@@ -5,7 +5,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Whether an event counts page faults: "page-faults", "minor-faults", "major-faults" or "faults",
  * with or without a modifier ("page-faults:u"). */

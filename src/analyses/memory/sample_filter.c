@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text/suggestion.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

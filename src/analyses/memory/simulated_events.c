@@ -2,6 +2,7 @@
 #include "analyses/memory/simulated_events.h"
 
 #include "model/memory.h"
+#include "model/profile.h"
 
 static const char *const names[] = {
 	"ll-miss", "l1d-miss", "l1i-miss", "stlb-miss", "dtlb-miss", "itlb-miss", NULL};

@@ -3,7 +3,9 @@
  * weights of several add up to nothing. */
 #pragma once
 
-#include "model/profile.h"
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Their names, those that cost most first; static, NULL-terminated. */
 const char *const *lode_simulated_events(void);

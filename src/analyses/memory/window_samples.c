@@ -3,6 +3,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 uint32_t lode_window_samples_event(const LodeProfile *profile)
 {

@@ -6,7 +6,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Their event; LODE_NONE: there are none. */
 uint32_t lode_window_samples_event(const LodeProfile *profile);

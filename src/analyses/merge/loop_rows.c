@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/observed/loops.h"
+#include "model/profile.h"
 
 void lode_loop_rows_add(
 	LodeProfile *merged, const LodeProfile *source, const uint32_t *instructions)

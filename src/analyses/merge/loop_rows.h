@@ -2,7 +2,9 @@
 /* Merges the loops of several profiles by their heads. Private to analyses/merge/. */
 #pragma once
 
-#include "model/profile.h"
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Appends another profile's to those of `merged`; `instructions` has the merged profile's by its
  * own, LODE_NONE: none. */

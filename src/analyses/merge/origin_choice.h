@@ -5,7 +5,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /*
  * Leaves of executions, edges and costs of the profile, which was read with its origin_parts, what

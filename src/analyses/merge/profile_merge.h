@@ -20,7 +20,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	const LodeProfile *profile; /* with its stacks, and its origin_parts if it was merged */

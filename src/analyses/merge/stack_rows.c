@@ -2,6 +2,7 @@
 #include "analyses/merge/stack_rows.h"
 
 #include "base/arrays/hash.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 /* Strings of one profile: equal ones are one. */

@@ -5,8 +5,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeStacks LodeStacks;
 
 typedef struct {

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 /* Sums stay within what the store can hold. */
 static void increase(uint64_t *sum, uint64_t value)

@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeWindows LodeWindows;
 
 enum { LODE_WINDOW_ROWS_MAX_PROCESSES = 1000 }; /* further ones are added up in one row */

@@ -14,6 +14,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/index.h"
+#include "model/mining_run.h"
 
 #include <math.h>
 #include <stdlib.h>

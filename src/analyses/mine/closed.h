@@ -4,7 +4,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
+
+typedef struct LodeMiningRun LodeMiningRun;
 
 /*
  * is_closed[i]: no reported proper super-sequence has the same Sw and Sf (within 1e-9). The array

@@ -10,6 +10,8 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "images/code/control_flow.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

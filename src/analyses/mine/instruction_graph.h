@@ -5,8 +5,11 @@
  */
 #pragma once
 
-#include "model/mining_run.h"
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeMiningParameters LodeMiningParameters;
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t n_vertices, n_edges, n_opcodes;

@@ -7,6 +7,8 @@
 
 #include "analyses/mine/instruction_graph.h"
 #include "base/error.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
 
+typedef struct LodeMiningParameters LodeMiningParameters;
+typedef struct LodeMiningRun LodeMiningRun;
 typedef struct LodeProfile LodeProfile;
 
 /*

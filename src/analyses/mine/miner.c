@@ -18,6 +18,7 @@
 #include "base/text/number_format.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
+#include "model/mining_run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
 #include "analyses/flow_graph/flow_graph.h"
 #include "base/ranks.h"
 
+typedef struct LodeMiningRun LodeMiningRun;
+
 /*
  * Mines the graph. The run has the sequences in canonical order (by items: attribute bytes, an item
  * in the element before one that starts a new element) and is the same for any number of threads.

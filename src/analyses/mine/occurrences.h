@@ -5,6 +5,8 @@
 
 #include "analyses/flow_graph/flow_graph.h"
 
+typedef struct LodeMiningRun LodeMiningRun;
+
 typedef struct {
 	uint32_t vertex;
 	double count;      /* c(u): executions of the vertex that belong to the sequence; > 0 */

@@ -6,6 +6,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
+#include "model/mining_run.h"
 
 #include <float.h>
 #include <math.h>

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "analyses/flow_graph/flow_graph.h"
+#include "model/mining_run.h"
 
 #include <stddef.h>
 

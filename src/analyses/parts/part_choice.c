@@ -9,6 +9,7 @@
 #include "base/text/number_format.h"
 #include "model/observed/loops.h"
 #include "model/process.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <math.h>

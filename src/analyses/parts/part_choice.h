@@ -7,7 +7,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Which samples; all conditions that are given must hold. Lists are NULL-terminated, or NULL: all.
  */

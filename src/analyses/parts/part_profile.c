@@ -3,6 +3,7 @@
 
 #include "analyses/parts/program_shares.h"
 #include "model/causes.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <math.h>

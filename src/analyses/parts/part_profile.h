@@ -12,7 +12,9 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <stdbool.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* `chosen` has a flag for each sample of profile->stacks; one at least is set. Gives the part's
  * share of the weight. */

@@ -4,6 +4,7 @@
 #include "analyses/parts/stack_attributes.h"
 #include "base/arrays/sort_order.h"
 #include "model/causes.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 uint32_t lode_program_shares_event(const LodeProfile *profile)

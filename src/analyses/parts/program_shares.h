@@ -2,7 +2,10 @@
 /* The share of each program, process or thread in the samples of a profile. */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_PROGRAMS_BY_COMMAND, /* all processes of one name */

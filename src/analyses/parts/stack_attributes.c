@@ -2,6 +2,7 @@
 #include "analyses/parts/stack_attributes.h"
 
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 struct LodeStackAttributes {

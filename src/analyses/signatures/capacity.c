@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/profile.h"
 
 #include <math.h>
 

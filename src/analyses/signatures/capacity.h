@@ -7,6 +7,10 @@
 
 #include "analyses/signatures/classification.h"
 
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	double elapsed_seconds; /* in which the profile was recorded; > 0 */
 	double processors;      /* of the machine; > 0 */

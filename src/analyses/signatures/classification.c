@@ -6,6 +6,7 @@
 #include "analyses/signatures/unknown_places.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/profile.h"
 
 #include <math.h>
 

@@ -7,7 +7,11 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/signature.h"
+#include "model/mined/signature.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 enum {
 	LODE_EVIDENCE_MAX = 5,

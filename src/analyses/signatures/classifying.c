@@ -2,6 +2,7 @@
 #include "analyses/signatures/classifying.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 
 #include <string.h>
 

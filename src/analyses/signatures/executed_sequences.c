@@ -2,6 +2,7 @@
 #include "analyses/signatures/executed_sequences.h"
 
 #include "base/error.h"
+#include "model/mining_run.h"
 
 #include <math.h>
 #include <string.h>

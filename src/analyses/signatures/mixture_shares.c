@@ -3,6 +3,7 @@
 
 #include "analyses/signatures/sequence_fit.h"
 #include "analyses/signatures/signature_distance.h"
+#include "model/profile.h"
 
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/signatures/sequence_fit.h"
 
+#include "model/profile.h"
+
 /* bench/results/classify.md says what each was chosen on. */
 static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
 static const double least_left = 0.01;    /* of a signature, for sequences that it does not list */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/arrays/name_table.h"
-#include "model/signature.h"
+#include "model/mined/signature.h"
 
 typedef struct {
 	LodeNameTable names; /* the text of symbol i + 1 is number i */

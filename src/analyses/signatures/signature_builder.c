@@ -2,6 +2,7 @@
 #include "analyses/signatures/signature_builder.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 
 #include <math.h>
 

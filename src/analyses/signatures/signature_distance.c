@@ -2,6 +2,7 @@
 #include "analyses/signatures/signature_distance.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <float.h>
 #include <math.h>

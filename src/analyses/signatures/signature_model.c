@@ -2,6 +2,7 @@
 #include "analyses/signatures/signature_model.h"
 
 #include "base/error.h"
+#include "model/index.h"
 
 /* The support of a symbol that the signature lacks. */
 static const double unheard = 1e-9;

@@ -3,6 +3,7 @@
 
 #include "analyses/signatures/signature_distance.h"
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 /* bench/results/classify.md says what each was chosen on. */
 static const double new_file_limit = 0.2;   /* for a file that no signature has: a new build */

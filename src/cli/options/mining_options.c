@@ -8,6 +8,8 @@
 #include "base/text/number_format.h"
 #include "cli/mpi_ranks.h"
 #include "model/causes.h"
+#include "model/findings.h"
+#include "model/profile.h"
 #include "questions/parts/mining.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"

@@ -6,7 +6,6 @@
 #include "base/progress.h"
 #include "base/ranks.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
 
 #include <stdio.h>
 

@@ -8,6 +8,7 @@
 #include "cli/recording/wrapped_program.h"
 #include "cli/verb.h"
 #include "machine/processor.h"
+#include "model/profile.h"
 #include "record/programs/running_process.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"

@@ -7,6 +7,7 @@
 #include "cli/verb.h"
 #include "ingest/import.h"
 #include "ingest/time_slices.h"
+#include "model/profile.h"
 #include "questions/parts/rows.h"
 #include "sources/signature_directory.h"
 #include "store/profile_store.h"

@@ -5,6 +5,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "model/causes.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "questions/parts/part_rows.h"
 #include "sources/flow_file/flow_file.h"

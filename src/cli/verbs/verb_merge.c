@@ -5,6 +5,7 @@
 #include "base/text/number_format.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"

@@ -5,6 +5,7 @@
 #include "cli/options/mining_options.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "model/profile.h"
 #include "questions/parts/rows.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"

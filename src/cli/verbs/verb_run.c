@@ -11,6 +11,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "ingest/traced_import.h"
+#include "model/profile.h"
 #include "questions/parts/rows.h"
 #include "record/program_recording.h"
 #include "store/profile_store.h"

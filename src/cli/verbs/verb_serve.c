@@ -8,6 +8,7 @@
 #include "questions/parts/rows.h"
 #include "serve/page_asset.h"
 #include "serve/server.h"
+#include "traces/trace_reader.h"
 #include "views/form/display_text.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "base/files/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "model/profile.h"
 #include "sources/signature_file.h"
 #include "store/profile_store.h"
 

@@ -10,6 +10,8 @@
 
 #include "ingest/join/join.h"
 
+typedef struct LodeBlock LodeBlock;
+
 typedef struct {
 	uint32_t image;
 	uint64_t address;      /* of the function */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ingest/join/function_code.h"
 #include "model/process.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 
 /* Functions are sorted by image, then address. */

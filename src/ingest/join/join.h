@@ -33,7 +33,6 @@
 #include "ingest/join/loops/loop_strides.h"
 #include "ingest/memory/memory_objects.h"
 #include "ingest/sampled/sampled_stacks.h"
-#include "model/profile.h"
 #include "sources/code/jit_code_set.h"
 #include "sources/code/load_map_set.h"
 #include "sources/recording.h"

@@ -9,6 +9,7 @@
 #include "ingest/join/join.h"
 #include "model/causes.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

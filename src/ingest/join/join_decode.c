@@ -8,6 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/worker_pool.h"
 #include "ingest/join/function_code.h"
+#include "model/profile.h"
 
 #include <string.h>
 

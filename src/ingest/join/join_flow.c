@@ -18,6 +18,7 @@
 #include "ingest/join/join_flow.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  */
 #include "base/arrays/large_array.h"
 #include "ingest/join/join.h"
+#include "model/profile.h"
 
 typedef struct {
 	LodeProfile *profile;

@@ -7,6 +7,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
 #include "ingest/join/join.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

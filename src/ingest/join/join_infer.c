@@ -12,6 +12,7 @@
 #include "base/worker_pool.h"
 #include "ingest/sampled/sample_pairs.h"
 #include "model/index.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

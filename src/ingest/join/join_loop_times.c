@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/join.h"
 #include "model/observed/loops.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "ingest/memory/memory_reading.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
 

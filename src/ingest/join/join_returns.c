@@ -9,6 +9,7 @@
 #include "ingest/join/join_flow.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <math.h>
 

@@ -6,6 +6,7 @@
 #include "ingest/join/join.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 

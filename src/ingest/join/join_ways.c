@@ -17,6 +17,7 @@
 #include "ingest/join/join_flow.h"
 #include "model/causes.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 

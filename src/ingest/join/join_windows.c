@@ -7,6 +7,7 @@
 #include "base/arrays/sort_order.h"
 #include "ingest/join/join.h"
 #include "ingest/windows/window_reading.h"
+#include "model/profile.h"
 
 LODE_ORDER(compare_edges, LodeObservedEdge, LODE_ASCENDING(source), LODE_ASCENDING(target))
 LODE_ORDER(compare_instructions, LodeObservedInstruction, LODE_ASCENDING(instruction))

@@ -6,6 +6,7 @@
 #include "ingest/memory/memory_sites.h"
 #include "ingest/memory/object_layers.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "process/allocations.h"
 #include "process/images/code_images.h"
 #include "process/threads.h"

@@ -7,6 +7,7 @@
 
 #include "base/arrays/id_cache.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

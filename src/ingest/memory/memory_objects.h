@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "process/images/code_images.h"
 
 typedef struct LodeMemory LodeMemory;
 typedef struct LodeMemoryObjects LodeMemoryObjects;
+typedef struct LodeProfile LodeProfile;
 
 /* An object from debug information and symbols. Texts are the profile's. */
 typedef struct {

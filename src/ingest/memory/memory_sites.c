@@ -29,6 +29,7 @@
 #include "ingest/memory/memory_reading.h"
 #include "ingest/memory/tail_path.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

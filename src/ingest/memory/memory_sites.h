@@ -3,9 +3,9 @@
 #pragma once
 
 #include "ingest/memory/memory_loads.h"
-#include "model/profile.h"
 
 typedef struct LodeMemorySites LodeMemorySites;
+typedef struct LodeProfile LodeProfile;
 
 /*
  * Names all stacks of all logs and adds their sites to profile->memory. A site is named after the

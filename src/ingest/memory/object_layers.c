@@ -3,6 +3,7 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/id_cache.h"
+#include "model/index.h"
 #include "model/memory.h"
 
 #include <string.h>

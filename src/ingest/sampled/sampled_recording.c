@@ -24,6 +24,7 @@
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/windows/window_reading.h"
 #include "model/process.h"
+#include "model/profile.h"
 
 #include <string.h>
 #include <time.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arrays/id_cache.h"
+#include "model/index.h"
 #include "process/places.h"
 
 /* A column that was added while samples were read. */

@@ -4,6 +4,7 @@
 #include "base/arrays/name_table.h"
 #include "ingest/memory/memory_reading.h"
 #include "model/lines/java_class.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "process/images/code_names.h"
 

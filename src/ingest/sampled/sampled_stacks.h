@@ -24,9 +24,10 @@
 #include <glib.h>
 #include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeSampledAccess LodeSampledAccess;
-typedef struct LodeStacks LodeStacks;
 typedef struct LodeSampledStacks LodeSampledStacks;
+typedef struct LodeStacks LodeStacks;
 
 /* Borrows both. */
 LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *threads);

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "ingest/traced/traced_recording.h"
+#include "model/index.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
+#include "model/index.h"
 
 enum { MAX_EDGES = 1 << 22 }; /* between blocks, until they are folded */
 

@@ -6,6 +6,7 @@
 #include "ingest/traced/traced_misses.h"
 
 #include "ingest/traced/traced_counts.h"
+#include "model/index.h"
 
 enum {
 	MISS_CYCLES = 10, /* of a first-level cache and the like, as KCachegrind has it */

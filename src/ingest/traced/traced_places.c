@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "sources/allocations/live_ranges.h"
 
 #include <string.h>

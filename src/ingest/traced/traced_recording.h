@@ -18,6 +18,7 @@
 #include "traces/trace_taker.h"
 
 typedef struct LodeMemoryReading LodeMemoryReading;
+typedef struct LodeProfile LodeProfile;
 
 /* The reason under which a profile accounts for a damaged file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"

@@ -8,6 +8,7 @@
 #include "base/arrays/large_array.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/index.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,8 @@
 #include "base/arrays/id_cache.h"
 #include "sources/recording.h"
 
+#include <glib.h>
+
 typedef struct {
 	uint64_t run_time_address; /* where it was seen first */
 	uint64_t address;          /* in the object */

@@ -4,6 +4,7 @@
 
 #include "base/files/own_library.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

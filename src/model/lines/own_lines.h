@@ -9,10 +9,14 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+typedef struct LodeLocation LodeLocation;
 typedef struct LodeMemorySample LodeMemorySample;
 typedef struct LodeOwnLines LodeOwnLines;
+typedef struct LodeProfile LodeProfile;
 
 /* The profile is borrowed. Files that match one of the globs (NULL-terminated, or NULL) are the
  * user's own, wherever they are. */

@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -17,7 +17,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	/* Branches, indirect jumps and calls; shares of their outcomes: */

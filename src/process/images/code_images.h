@@ -18,7 +18,6 @@
 #include "images/targets/branch_targets.h"
 #include "images/types/data_types.h"
 #include "images/types/stack_frames.h"
-#include "model/profile.h"
 #include "process/address_space.h"
 #include "process/images/image_files.h"
 #include "sources/recording.h"

@@ -5,6 +5,8 @@
 #include "analyses/flow_graph/flow_graph.h"
 #include "analyses/mine/instruction_miner.h"
 #include "analyses/mine/miner.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 
 #include <math.h>
 

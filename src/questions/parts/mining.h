@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
-#include "model/profile.h"
 #include "questions/asking.h"
+
+typedef struct LodeMiningParameters LodeMiningParameters;
 
 /* Findings, and sequences unless the parameters want findings alone. The caller owns the run.
  * Errors: _USAGE, _CANCELLED, those of the miner. */

@@ -2,6 +2,7 @@
 #include "record/perf/perf_features.h"
 
 #include "base/arrays/sort_order.h"
+#include "machine/memory_rates.h"
 #include "machine/processor.h"
 #include "record/events/perf_event_choice.h"
 

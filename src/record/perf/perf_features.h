@@ -11,8 +11,7 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
-#include "machine/machine_speed.h"
-#include "machine/memory_rates.h"
+#include "machine/machine_figures.h"
 #include "record/events/sample_cost.h"
 #include "record/perf/perf_tally.h"
 

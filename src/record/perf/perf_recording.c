@@ -2,6 +2,8 @@
 #include "record/perf/perf_recording.h"
 
 #include "base/monotonic_clock.h"
+#include "machine/machine_speed.h"
+#include "machine/memory_rates.h"
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_features.h"
 #include "record/perf/perf_records.h"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
-#include "machine/machine_speed.h"
 #include "record/budgets/own_cost.h"
 #include "record/budgets/sample_slices.h"
 #include "record/budgets/switch_budget.h"
@@ -18,6 +17,8 @@
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
 #include "record/probes/probe_recorder.h"
+
+typedef struct LodeSpeedMeter LodeSpeedMeter;
 
 typedef struct {
 	GPtrArray *choices; /* LodePerfChoice */

@@ -3,6 +3,8 @@
 
 #include "analyses/findings/findings.h"
 #include "base/quiet_thread.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 
 #include <sys/resource.h>

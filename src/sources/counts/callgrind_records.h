@@ -9,6 +9,8 @@
 
 #include "sources/counts/callgrind.h"
 
+#include <stdint.h>
+
 enum {
 	LODE_CALLGRIND_MAX_EVENTS = 64, /* columns of one recording; callgrind knows some 20 */
 	LODE_CALLGRIND_MAX_OBJECTS = 1 << 17, /* more than any address space holds */

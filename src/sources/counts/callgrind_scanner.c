@@ -18,6 +18,7 @@
  * The valgrind manual's "Callgrind Format Specification", and what callgrind writes.
  */
 #include "base/error.h"
+#include "model/index.h"
 #include "sources/counts/callgrind_records.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "sources/flow_file/flow_file_names.h"
+
+#include <stdbool.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* The fault found when a graph is closed; the reader words the message. */
 typedef enum {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "machine/memory_budget.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "sources/flow_file/flow_file.h"
 #include "sources/flow_file/flow_file_graph.h"
 #include "sources/flow_file/flow_file_names.h"

@@ -15,8 +15,9 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "model/causes.h"
-#include "model/event_grade.h"
+#include "model/mined/event_grade.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -18,8 +18,7 @@
  */
 #pragma once
 
-#include "machine/machine_speed.h"
-#include "machine/memory_rates.h"
+#include "machine/machine_figures.h"
 
 #include <glib.h>
 #include <linux/perf_event.h>

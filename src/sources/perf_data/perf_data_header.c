@@ -12,6 +12,7 @@
  * The byte order of the magic is that of the numbers, except before perf 3.4, where the size shows
  * it. Linux: tools/perf/Documentation/perf.data-file-format.txt.
  */
+#include "machine/memory_rates.h"
 #include "sources/perf_data/perf_data_reader.h"
 
 #include <string.h>

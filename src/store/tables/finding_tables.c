@@ -2,6 +2,9 @@
 #include "store/tables/finding_tables.h"
 
 #include "base/error.h"
+#include "base/text/json_stream.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 #include "store/json_text.h"
 #include "store/tables/row_reader.h"
 #include "store/tables/row_source.h"

@@ -6,9 +6,10 @@
  */
 #pragma once
 
-#include "model/findings.h"
-#include "model/mining_run.h"
 #include "store/database.h"
+
+typedef struct LodeFindings LodeFindings;
+typedef struct LodeMiningRun LodeMiningRun;
 
 /* Whether elements, attributes and places exist, and figures are in range. `n_instructions` are
  * those of the profile. _CORRUPT with the finding (from 1); NULL has nothing to check. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/tables/inlining_tables.h"
 
+#include "model/profile.h"
 #include "store/tables/row_table.h"
 
 static const LodeColumn inlining_columns[] = {

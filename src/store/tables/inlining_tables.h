@@ -2,8 +2,9 @@
 /* The inlinings of a profile as tables of its file, both ways. Private to store/. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Rows that will be inserted, for progress. */
 double lode_inlining_tables_count(const LodeProfile *profile);

@@ -3,6 +3,7 @@
 
 #include "base/arrays/hash.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "store/tables/row_table.h"
 
 typedef struct {

@@ -2,10 +2,10 @@
 /* The arrays of LodeMemory as tables of the profile file, both ways. Private to store/. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
 
 typedef struct LodeMemory LodeMemory;
+typedef struct LodeProfile LodeProfile;
 
 /* Rows that will be inserted, for progress. */
 double lode_memory_tables_count(const LodeMemory *memory);

@@ -2,6 +2,7 @@
 #include "store/tables/origin_tables.h"
 
 #include "model/origins.h"
+#include "model/profile.h"
 #include "store/tables/row_table.h"
 
 #define AT(type, member) offsetof(type, member)

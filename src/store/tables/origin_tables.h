@@ -6,8 +6,9 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Rows that lode_origin_tables_insert() writes, for progress. */
 double lode_origin_tables_count(const LodeProfile *profile);

@@ -11,6 +11,7 @@
 #include "store/tables/profile_tables.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/tables/inlining_tables.h"
 #include "store/tables/loops/loop_table.h"

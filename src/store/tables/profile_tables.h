@@ -2,8 +2,9 @@
 /* The arrays of a profile as tables of its file, both ways, and their rules. Private to store/. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Fills the empty tables, but those of runs. The profile must have passed lode_profile_check(). */
 bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *database, GError **error);

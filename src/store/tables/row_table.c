@@ -6,6 +6,7 @@
 #include "base/text/words.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "store/tables/row_source.h"
 
 #include <math.h>

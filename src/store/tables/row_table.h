@@ -9,8 +9,9 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "store/tables/row_reader.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_COLUMN_AMOUNT,       /* double, finite and ≥ 0 */

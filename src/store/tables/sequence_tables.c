@@ -3,7 +3,9 @@
 
 #include "base/arrays/hash.h"
 #include "base/error.h"
+#include "base/text/json_stream.h"
 #include "model/index.h"
+#include "model/mining_run.h"
 #include "store/json_text.h"
 #include "store/profile_store.h"
 #include "store/tables/row_reader.h"

@@ -11,8 +11,9 @@
  */
 #pragma once
 
-#include "model/mining_run.h"
 #include "store/database.h"
+
+typedef struct LodeMiningRun LodeMiningRun;
 
 /* Inserts those of a checked run, which has `id` in the file. */
 bool lode_sequence_tables_insert(

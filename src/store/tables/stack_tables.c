@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/tables/stack_tables.h"
 
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "store/tables/row_table.h"
 

@@ -2,9 +2,9 @@
 /* The arrays of LodeStacks as tables of the profile file, both ways. Private to store/. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeStacks LodeStacks;
 
 /* Rows that will be inserted, for progress. */

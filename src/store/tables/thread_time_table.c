@@ -2,6 +2,7 @@
 #include "store/tables/thread_time_table.h"
 
 #include "model/process.h"
+#include "model/profile.h"
 #include "store/tables/row_table.h"
 
 #define AT(member) offsetof(LodeThreadTime, member)

@@ -2,8 +2,9 @@
 /* The table of thread_times.sql. Private to store/. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Inserts rows that passed lode_thread_time_table_check(). */
 bool lode_thread_time_table_insert(

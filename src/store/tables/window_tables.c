@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "store/tables/row_table.h"
 
 #define AT(type, member) offsetof(type, member)

@@ -3,6 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/origins.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_figures.h"

@@ -4,6 +4,7 @@
 #include "base/arrays/id_cache.h"
 #include "base/error.h"
 #include "model/index.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/suggestion.h"
+#include "model/profile.h"
 #include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
 #include "views/code/name_test.h"

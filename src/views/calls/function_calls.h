@@ -3,8 +3,11 @@
  * own lines from which it is called. */
 #pragma once
 
-#include "model/profile.h"
 #include "views/form/format.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	LodeViewFormat format;

@@ -2,6 +2,7 @@
 #include "views/calls/service_lines.h"
 
 #include "base/text/number_format.h"
+#include "model/index.h"
 #include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"

@@ -3,6 +3,7 @@
 #include "views/code/annotate.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 #include "views/code/annotation_json.h"
 #include "views/code/annotation_text.h"
 #include "views/form/csv.h"

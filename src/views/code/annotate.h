@@ -8,10 +8,10 @@
 #include "analyses/diagnoses/diagnoses.h"
 #include "analyses/flow_graph/flow_graph.h"
 #include "base/progress.h"
-#include "model/mining_run.h"
-#include "model/profile.h"
 #include "views/code/source_text.h"
 #include "views/form/format.h"
+
+typedef struct LodeMiningRun LodeMiningRun;
 
 typedef enum {
 	LODE_ANNOTATE_SEQUENCE,

@@ -2,7 +2,10 @@
 #include "views/code/annotation.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
 #include "model/memory.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 #include "views/profile/profile_figures.h"
 
 #include <stdlib.h>

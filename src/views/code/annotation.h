@@ -12,6 +12,8 @@
 #include "views/code/annotated_places.h"
 #include "views/code/code_lines.h"
 
+typedef struct LodeFinding LodeFinding;
+
 typedef struct {
 	const LodeProfile *profile;
 	const LodeMiningRun *run;

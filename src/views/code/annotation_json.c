@@ -2,6 +2,9 @@
 #include "views/code/annotation_json.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"

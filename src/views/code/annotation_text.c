@@ -3,6 +3,9 @@
 
 #include "base/text/number_format.h"
 #include "model/causes.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"

@@ -6,6 +6,7 @@
 #include "views/code/code_lines.h"
 
 #include "images/instructions/instruction_decoder.h"
+#include "model/profile.h"
 
 enum { TEXT_SIZE = 256 };
 

@@ -5,7 +5,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint64_t address;

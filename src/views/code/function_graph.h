@@ -5,8 +5,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "views/form/format.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint64_t function;

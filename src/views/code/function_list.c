@@ -5,6 +5,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
+#include "model/profile.h"
 #include "views/calls/call_lines.h"
 #include "views/calls/service_lines.h"
 #include "views/code/function_name.h"

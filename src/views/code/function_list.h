@@ -3,8 +3,11 @@
  * and by the page; and families of functions. */
 #pragma once
 
-#include "model/profile.h"
 #include "views/form/format.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_FUNCTION_BY_WEIGHT,

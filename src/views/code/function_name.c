@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/code/function_name.h"
 
+#include "model/profile.h"
 #include "views/form/display_text.h"
 
 #include <glib.h>

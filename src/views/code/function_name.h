@@ -2,9 +2,11 @@
 /* Names of functions, types and data, as short as they are shown to people. */
 #pragma once
 
-#include "model/profile.h"
 #include "views/form/format.h"
 #include "views/form/row_stream.h"
+
+typedef struct LodeFunction LodeFunction;
+typedef struct LodeProfile LodeProfile;
 
 /*
  * A name without its parameters, the type of its result, the default template arguments of the

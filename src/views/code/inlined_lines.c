@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/code/inlined_lines.h"
 
+#include "model/profile.h"
 #include "views/code/function_name.h"
 
 enum { MAX_LINES = 4 };

@@ -15,6 +15,7 @@
 #include "base/arrays/name_table.h"
 #include "base/arrays/partition_point.h"
 #include "model/causes.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "views/export/stack_export.h"
 #include "views/form/format.h"

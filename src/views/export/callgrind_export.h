@@ -10,9 +10,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
-
+#include <glib.h>
+#include <stdbool.h>
 #include <stdio.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* `profile` with its call stacks, if it has any. Errors: _IO. */
 bool lode_callgrind_write(const LodeProfile *profile, FILE *out, GError **error);

@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/causes.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/findings/comparison_diagnoses.h"

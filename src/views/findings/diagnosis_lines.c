@@ -2,6 +2,8 @@
 #include "views/findings/diagnosis_lines.h"
 
 #include "base/text/number_format.h"
+#include "model/findings.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/findings/finding_figures.h"

@@ -4,6 +4,8 @@
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/causes.h"
+#include "model/findings.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/profile/profile_figures.h"

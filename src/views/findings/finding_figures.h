@@ -4,9 +4,11 @@
 
 #include "base/text/json_stream.h"
 #include "model/lines/own_lines.h"
-#include "model/mining_run.h"
-#include "model/profile.h"
 #include "views/form/format.h"
+
+typedef struct LodeFinding LodeFinding;
+typedef struct LodeFindingPlace LodeFindingPlace;
+typedef struct LodeFindings LodeFindings;
 
 /* The unit of `each` where executions were counted: sampled clocks count nanoseconds, other events
  * count themselves. */

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/suggestion.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 #include "views/findings/finding_report.h"
 #include "views/findings/report_key.h"

@@ -4,9 +4,9 @@
 
 #include "analyses/diagnoses/diagnoses.h"
 #include "base/progress.h"
-#include "model/mining_run.h"
 #include "views/form/format.h"
 
+typedef struct LodeMiningRun LodeMiningRun;
 typedef struct LodeProfile LodeProfile;
 
 typedef struct {

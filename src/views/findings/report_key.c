@@ -4,6 +4,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/mining_run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,11 @@
 /* The keys by which a report is sorted, and their value for each sequence. */
 #pragma once
 
-#include "model/mining_run.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeMiningRun LodeMiningRun;
 
 typedef enum {
 	LODE_REPORT_KEY_EXCESS,

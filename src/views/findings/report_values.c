@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "model/index.h"
+#include "model/mining_run.h"
 
 #include <math.h>
 

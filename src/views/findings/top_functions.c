@@ -2,6 +2,7 @@
 #include "views/findings/top_functions.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 #include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"

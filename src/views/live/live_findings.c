@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_findings.h"
 
+#include "model/findings.h"
 #include "model/profile.h"
 #include "views/code/function_name.h"
 

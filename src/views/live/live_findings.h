@@ -3,10 +3,10 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "model/findings.h"
 
-typedef struct LodeProfile LodeProfile;
+typedef struct LodeFindings LodeFindings;
 typedef struct LodeLiveFindings LodeLiveFindings;
+typedef struct LodeProfile LodeProfile;
 
 /* Copies the findings with most time. Never NULL. */
 LodeLiveFindings *lode_live_findings_new(const LodeProfile *profile, const LodeFindings *findings);

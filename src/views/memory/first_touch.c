@@ -8,6 +8,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"

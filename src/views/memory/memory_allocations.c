@@ -3,6 +3,7 @@
 #include "views/memory/memory_allocations.h"
 
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/memory/memory_document.h"
 
+#include "model/profile.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"

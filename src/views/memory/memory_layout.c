@@ -5,6 +5,7 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"

@@ -6,6 +6,7 @@
 #include "analyses/memory/window_samples.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_coverage.h"
 #include "views/profile/profile_figures.h"

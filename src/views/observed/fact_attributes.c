@@ -2,6 +2,7 @@
 #include "views/observed/fact_attributes.h"
 
 #include "analyses/flow_graph/attribute_namespaces.h"
+#include "model/profile.h"
 
 #include <string.h>
 

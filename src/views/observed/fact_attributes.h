@@ -7,7 +7,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Whether an attribute, "carried:fp", is one of them. */
 bool lode_fact_attribute(const char *attribute);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/observed/loop_facts.h"
 
+#include "machine/memory_rates.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "views/profile/profile_figures.h"
 
 #include <float.h>

@@ -4,7 +4,6 @@
 
 #include "base/text/json_stream.h"
 #include "model/observed/loops.h"
-#include "model/profile.h"
 
 /* Appends "loop, cycles on Zen 3: recurrence fp 12, next alu 1; load 2, branch 1, width 3": units
  * that it does not use are left out. */

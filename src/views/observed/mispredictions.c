@@ -2,6 +2,7 @@
 #include "views/observed/mispredictions.h"
 
 #include "images/cores/core.h"
+#include "model/profile.h"
 #include "views/findings/finding_figures.h"
 #include "views/profile/profile_figures.h"
 

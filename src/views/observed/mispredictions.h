@@ -6,7 +6,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t event; /* branch-miss; LODE_NONE: not counted */

@@ -6,6 +6,7 @@
 #include "base/text/number_format.h"
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/profile/profile_figures.h"
 

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "model/profile.h"
 #include "views/form/csv.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /*
  * Appends "taken 37 % (observed, 412), unforetold in 9 %, stride 64 in 92 %"; of a branch that

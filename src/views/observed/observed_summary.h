@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Whether the profile's executions are inferred with the help of windows or breakpoints. */
 bool lode_is_observed(const LodeProfile *profile);

@@ -2,6 +2,7 @@
 #include "views/parts/program_list.h"
 
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"

@@ -6,6 +6,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "views/memory/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"

@@ -4,6 +4,7 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/format.h"
 #include "views/memory/memory_names.h"

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "views/pictures/memory_grid.h"
 
 #include <stdio.h>

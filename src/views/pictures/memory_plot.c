@@ -4,6 +4,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/memory/memory_coverage.h"
 #include "views/memory/memory_names.h"
 #include "views/pictures/memory_grid.h"

@@ -2,6 +2,7 @@
 #include "views/profile/import_summary.h"
 
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"

@@ -2,9 +2,9 @@
 /* The summary of `lode import` about the profile that it made. */
 #pragma once
 
-#include "model/profile.h"
-
 #include <stdio.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Two lines: the recording, and its size; a third if not all was resolved. `path` is the profile's.
  */

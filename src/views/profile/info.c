@@ -6,6 +6,7 @@
 #include "analyses/memory/objects/allocation_use.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
+#include "model/mining_run.h"
 #include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/process.h"

@@ -2,7 +2,6 @@
 /* The contents and the quality of a profile. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/profile_store.h"
 #include "views/form/format.h"
 

@@ -2,6 +2,7 @@
 #include "views/profile/kernel_share.h"
 
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/profile/profile_figures.h"
 
 enum { N_NAMED = 3 }; /* functions of the kernel */

@@ -2,7 +2,7 @@
 /* The share of a recorded program's processor time that was in the kernel. */
 #pragma once
 
-#include "model/profile.h"
+typedef struct LodeProfile LodeProfile;
 
 /* 0 … 1; −1: it was not measured. */
 double lode_kernel_share(const LodeProfile *profile);

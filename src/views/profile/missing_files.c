@@ -2,6 +2,7 @@
 #include "views/profile/missing_files.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 #include "views/profile/profile_figures.h"
 
 const char lode_missing_files_remedy[] =

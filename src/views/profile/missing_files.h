@@ -3,7 +3,10 @@
  * made: their code has neither functions nor instructions. */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t image;

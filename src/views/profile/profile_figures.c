@@ -4,6 +4,7 @@
 
 #include "analyses/parts/program_shares.h"
 #include "base/text/number_format.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 
 #include <string.h>

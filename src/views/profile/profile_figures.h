@@ -2,8 +2,10 @@
 /* Figures of a whole profile that several views show. */
 #pragma once
 
-#include "model/mining_run.h"
+#include <glib.h>
+#include <stdint.h>
 
+typedef struct LodeMiningRun LodeMiningRun;
 typedef struct LodeProfile LodeProfile;
 typedef struct LodeUnresolved LodeUnresolved;
 

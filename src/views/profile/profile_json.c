@@ -4,7 +4,9 @@
 
 #include "analyses/memory/window_samples.h"
 #include "model/causes.h"
+#include "model/mining_run.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/thread_times.h"
 

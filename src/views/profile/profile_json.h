@@ -4,8 +4,9 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeMiningRun LodeMiningRun;
+typedef struct LodeProfile LodeProfile;
 
 /* "profile": program, creator, frequency, weight_event, totals, numbers of things. */
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile);

@@ -3,6 +3,8 @@
 #include "views/profile/profile_lines.h"
 
 #include "base/text/number_format.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"

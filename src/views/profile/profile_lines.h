@@ -2,11 +2,11 @@
 /* The lines above and below every text view: the profile in two lines, and the unresolved part. */
 #pragma once
 
-#include "model/mining_run.h"
 #include "views/form/table.h"
 
-typedef struct LodeTerminal LodeTerminal;
+typedef struct LodeMiningRun LodeMiningRun;
 typedef struct LodeProfile LodeProfile;
+typedef struct LodeTerminal LodeTerminal;
 
 /* Two lines: program, creator, kind of counts; totals, sizes, and the hottest function's share. A
  * third where much of the time was in the kernel, and one where executions are inferred. */

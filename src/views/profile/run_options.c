@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/profile/run_options.h"
 
+#include "model/mining_run.h"
 #include "views/form/shell_word.h"
 
 static void add_text(GString *line, const char *option, const char *value)

@@ -2,7 +2,7 @@
 /* A run's parameters as they would be typed after lode mine. */
 #pragma once
 
-#include "model/mining_run.h"
+typedef struct LodeMiningParameters LodeMiningParameters;
 
 /* "--min-support 0.5% --gap 1": what differs from the defaults; empty when nothing does. The caller
  * frees it. */

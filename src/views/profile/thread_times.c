@@ -5,6 +5,7 @@
 #include "base/text/number_format.h"
 #include "model/causes.h"
 #include "model/process.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"

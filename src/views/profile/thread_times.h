@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "model/profile.h"
 #include "views/form/format.h"
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeThreadTime LodeThreadTime;
 
 /* Threads that ran on average while at least one existed; 0: not known. */

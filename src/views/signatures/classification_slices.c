@@ -4,6 +4,7 @@
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "ingest/time_slices.h"
+#include "model/index.h"
 #include "views/form/csv.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"

@@ -3,6 +3,7 @@
 
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/csv.h"
 #include "views/form/display_text.h"

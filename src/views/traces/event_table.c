@@ -4,6 +4,7 @@
 
 #include "analyses/memory/simulated_events.h"
 #include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A miner that is too slow to use and too simple to be wrong: 150 lines of code. See the header. */
+#include "model/mining_run.h"
+
 #include "naive_miner.h"
 
 #include <string.h>

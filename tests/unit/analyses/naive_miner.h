@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyses/flow_graph/flow_graph.h"
+#include "model/mining_run.h"
 
 /* One occurrence: a distinct vertex list. */
 typedef struct {

@@ -2,6 +2,7 @@
 #include "random_case.h"
 
 #include "base/text/number_format.h"
+#include "model/mining_run.h"
 
 #include <math.h>
 #include <string.h>

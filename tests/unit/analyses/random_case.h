@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyses/flow_graph/flow_graph.h"
+#include "model/mining_run.h"
 
 typedef struct {
 	uint32_t seed;

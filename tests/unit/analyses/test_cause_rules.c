@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/rules/cause_rules.h"
 #include "base/error.h"
+#include "model/findings.h"
+#include "model/profile.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 /* The graph of a small profile: which edges it has at each granularity, within and across calls. */
 #include "analyses/flow_graph/flow_graph.h"
 #include "made_profile.h"
+#include "model/mining_run.h"
 
 /*
  *   main: 0 mov → 1 call ⟲ 2 jne → 3 ret      blocks {0} {1 2} {3}

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "model/mining_run.h"
+
 #include "textbook_miner.h"
 
 #include <string.h>

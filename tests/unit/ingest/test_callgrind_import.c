@@ -5,6 +5,7 @@
  */
 #include "analyses/flow_graph/flow_graph.h"
 #include "ingest/import.h"
+#include "model/mining_run.h"
 #include "model/profile.h"
 
 #include <glib/gstdio.h>

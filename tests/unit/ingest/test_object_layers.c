@@ -7,6 +7,7 @@
 #include "ingest/memory/object_layers.h"
 #include "model/index.h"
 #include "model/memory.h"
+#include "model/profile.h"
 #include "sampled_program.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * by edge for one instruction after the other, on random graphs; and counts that no program has.
  */
 #include "model/causes.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 /* The user's own lines against a walk outward, on random inlinings. */
 #include "model/lines/java_class.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 
 #include <string.h>
 

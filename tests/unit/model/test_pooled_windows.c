@@ -3,6 +3,7 @@
 #include "model/observed/pooled_windows.h"
 
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where addresses lie, by a few processes and by random ones against a plain list. */
 #include "../sources/jitdump_bytes.h"
+#include "model/index.h"
 #include "process/places.h"
 #include "seeds.h"
 

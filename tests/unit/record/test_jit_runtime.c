@@ -7,6 +7,7 @@
 #include "record/programs/jit_runtime.h"
 
 #include "ingest/traced/counted_recording.h"
+#include "model/index.h"
 #include "record/qemu/count_run.h"
 #include "sources/code/jit_code_set.h"
 

@@ -4,6 +4,7 @@
 #include "../traces/trace_file_check.h"
 #include "../traces/trace_samples.h"
 #include "base/error.h"
+#include "model/profile.h"
 #include "serve/served_trace.h"
 
 #include <glib/gstdio.h>

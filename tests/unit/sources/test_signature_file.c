@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Signatures as text: the way there and back, and each fault with its line. */
+#include "model/index.h"
 #include "sources/signature_file.h"
 
 #include <glib/gstdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/findings.h"
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/process.h"

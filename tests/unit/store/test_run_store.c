@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs are stored beside the profile, replaced by name, listed in order, and read as they were. */
 #include "base/error.h"
+#include "model/findings.h"
 #include "model/index.h"
 #include "old_profile.h"
 #include "random_profile.h"

@@ -2,6 +2,8 @@
 /* Places with their code, and the facts of a profile, from a profile made by hand. */
 #include "analyses/mine/instruction_miner.h"
 #include "base/error.h"
+#include "model/findings.h"
+#include "model/profile.h"
 #include "sample_profile.h"
 #include "store/profile_store.h"
 #include "views/code/annotate.h"

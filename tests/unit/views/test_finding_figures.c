@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "model/findings.h"
+#include "model/profile.h"
 #include "views/findings/finding_figures.h"
 
 #include <string.h>

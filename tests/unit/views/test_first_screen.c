@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The first screen of many diagnoses made by hand: 25 lines of 80 columns, no figure cut. */
+#include "model/findings.h"
 #include "model/profile.h"
 #include "sample_profile.h"
 #include "views/findings/report.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bounds of loops in words, in JSON, and in all. */
 #include "model/observed/windows.h"
+#include "model/profile.h"
 #include "views/observed/loop_facts.h"
 
 #include <math.h>

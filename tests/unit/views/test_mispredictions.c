@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What counted mispredictions cost at least, in words. */
 #include "images/cores/core.h"
+#include "model/profile.h"
 #include "views/observed/mispredictions.h"
 
 enum { EXECUTIONS = 1000, MISSES = 490, WHOLE_NS = 10000 };

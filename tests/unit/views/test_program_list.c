@@ -3,6 +3,7 @@
 #include "views/parts/program_list.h"
 #include "views/profile/profile_figures.h"
 
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "seeds.h"
 

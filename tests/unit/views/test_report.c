@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of a run made by hand: what is chosen, in which order, in which form. */
 #include "base/error.h"
+#include "model/findings.h"
 #include "model/profile.h"
 #include "sample_profile.h"
 #include "views/findings/report.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters as options: what stands there, typed again, means the same. */
+#include "model/mining_run.h"
 #include "views/profile/run_options.h"
 
 static void check(const LodeMiningParameters *parameters, const char *expected)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The line on threads, of profiles made up. */
 #include "model/process.h"
+#include "model/profile.h"
 #include "views/profile/thread_times.h"
 
 static void add(LodeProfile *profile, const char *name, uint32_t tid, const double seconds[3])

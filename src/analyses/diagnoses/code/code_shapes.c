@@ -7,6 +7,7 @@
 #include "images/instructions/register_use.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 enum { BLOCK_SHIFT = 16, NEAR_BLOCKS = (2 << 20) >> BLOCK_SHIFT, LEAST_SAMPLES = 40 };
 

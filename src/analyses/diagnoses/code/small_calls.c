@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/code/small_calls.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 #include <string.h>
 

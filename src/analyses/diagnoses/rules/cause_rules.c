@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/text/words.h"
+#include "model/findings.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "model/findings.h"
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
 
 typedef struct {
 	const char *name;
@@ -19,6 +19,9 @@ typedef struct {
 } LodeCauseRule;
 
 typedef struct LodeCauseRules LodeCauseRules;
+typedef struct LodeFinding LodeFinding;
+typedef struct LodeFindings LodeFindings;
+typedef struct LodeProfile LodeProfile;
 
 /* The rules that are compiled in; never NULL. */
 LodeCauseRules *lode_cause_rules_new(void);

@@ -10,6 +10,7 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 

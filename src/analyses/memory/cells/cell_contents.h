@@ -6,9 +6,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
 
 typedef struct LodeCellContents LodeCellContents;
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t object;  /* LODE_NONE: unknown */

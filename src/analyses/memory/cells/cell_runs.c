@@ -3,6 +3,7 @@
 #include "analyses/memory/cells/cell_runs.h"
 
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

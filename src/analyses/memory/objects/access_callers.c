@@ -9,6 +9,7 @@
 #include "base/arrays/id_cache.h"
 #include "base/error.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 typedef struct {
 	uint32_t object, call, first_child, next;

@@ -10,7 +10,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_ACCESS_ROW_OBJECT,

@@ -11,6 +11,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/words.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

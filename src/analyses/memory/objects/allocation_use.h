@@ -11,7 +11,8 @@
 #pragma once
 
 #include "model/memory.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_ALLOCATION_SORT_PEAK, /* bytes live when the heap was largest */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text/words.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

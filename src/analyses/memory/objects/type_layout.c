@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text/suggestion.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

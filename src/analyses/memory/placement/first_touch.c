@@ -9,6 +9,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/lines/own_lines.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,6 +13,7 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/placement.h"
+#include "model/profile.h"
 
 #include <string.h>
 

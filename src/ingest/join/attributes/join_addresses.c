@@ -11,6 +11,7 @@
 #include "ingest/windows/window_reading.h"
 #include "machine/tlb_sizes.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 enum {
 	PAGE = 4096,

@@ -10,6 +10,7 @@
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/join.h"
 #include "ingest/join/loops/loop_dependences.h"
+#include "model/profile.h"
 
 #include <string.h>
 

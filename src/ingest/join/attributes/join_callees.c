@@ -8,6 +8,7 @@
 #include "images/instructions/register_use.h"
 #include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/join.h"
+#include "model/profile.h"
 
 typedef struct {
 	LodeProfile *profile;

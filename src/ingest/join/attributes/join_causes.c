@@ -9,6 +9,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/causes.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 

@@ -17,6 +17,7 @@
 #include "ingest/join/loops/observed_rounds.h"
 #include "model/causes.h"
 #include "model/observed/loops.h"
+#include "model/profile.h"
 
 #include <string.h>
 

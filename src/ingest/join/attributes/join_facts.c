@@ -8,6 +8,7 @@
  */
 #include "ingest/join/attributes/string_rounds.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 /* Shares of the executions, accesses or calls. */
 static const double LEAST_DENORMAL = 0.01, LEAST_SPLIT = 0.01, LEAST_REPEATED = 0.9;

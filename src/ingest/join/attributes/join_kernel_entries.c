@@ -3,6 +3,7 @@
  * of the time there and by page faults that were sampled. */
 #include "ingest/join/join.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 /* The attribute of the instructions that have an event; LODE_NONE: none. */
 static uint32_t attribute_of(LodeProfile *profile, uint32_t event)

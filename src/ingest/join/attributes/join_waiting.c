@@ -7,6 +7,7 @@
 
 #include "base/arrays/hash.h"
 #include "ingest/memory/memory_reading.h"
+#include "model/profile.h"
 
 typedef struct {
 	const LodeProfile *profile;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/used_members.h"
 
+#include "model/profile.h"
+
 enum { LINE = 64 };
 
 /* The bytes of a structure that a function accesses. */

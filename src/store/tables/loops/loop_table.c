@@ -2,6 +2,7 @@
 #include "store/tables/loops/loop_table.h"
 
 #include "model/observed/loops.h"
+#include "model/profile.h"
 #include "store/tables/row_table.h"
 
 #define AT(member) offsetof(LodeLoop, member)

@@ -2,8 +2,9 @@
 /* The loops of a profile as a table of its file, both ways. Private to store/. */
 #pragma once
 
-#include "model/profile.h"
 #include "store/database.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Fills the empty table with what has passed lode_loop_table_check(). */
 bool lode_loop_table_insert(const LodeProfile *profile, LodeDatabase *database, GError **error);

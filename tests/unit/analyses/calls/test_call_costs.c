@@ -4,6 +4,7 @@
  * way, which finds cycles by who reaches whom and looks again and again for one that is whole.
  */
 #include "analyses/calls/call_costs.h"
+#include "model/profile.h"
 
 #include "made_profile.h"
 #include "seeds.h"

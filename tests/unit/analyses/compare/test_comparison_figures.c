@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes are divided into their parts, and told by their standard errors. */
 #include "analyses/compare/comparison_figures.h"
+#include "machine/machine_figures.h"
 #include "seeds.h"
 
 #include <math.h>

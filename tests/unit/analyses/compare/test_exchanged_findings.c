@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which findings take each other's place, against their definition, on random findings. */
 #include "analyses/compare/exchanged_findings.h"
+#include "model/findings.h"
 #include "model/lines/own_lines.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <math.h>

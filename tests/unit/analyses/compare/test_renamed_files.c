@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source files with another name, paired by functions; and their lines. */
 #include "analyses/compare/renamed_files.h"
+#include "model/profile.h"
 
 static void add_function(LodeProfile *profile, const char *file, uint32_t first, uint32_t last)
 {

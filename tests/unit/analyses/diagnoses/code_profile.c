@@ -2,6 +2,7 @@
 #include "code_profile.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/profile.h"
 
 LODE_ORDER(compare_edges, LodeEdge, LODE_ASCENDING(source), LODE_ASCENDING(target),
 	LODE_ASCENDING(kind))

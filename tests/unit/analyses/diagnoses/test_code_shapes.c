@@ -6,6 +6,7 @@
 #include "images/instructions/instruction_decoder.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include "code_profile.h"
 

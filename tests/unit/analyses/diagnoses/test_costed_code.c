@@ -5,6 +5,7 @@
 
 #include "model/memory.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include "code_profile.h"
 #include "seeds.h"

@@ -2,6 +2,7 @@
 /* All diagnoses of a profile: their order and names, findings, and profiles that hold anything. */
 #include "analyses/diagnoses/diagnose.h"
 #include "base/arrays/sort_order.h"
+#include "model/findings.h"
 #include "model/memory.h"
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"

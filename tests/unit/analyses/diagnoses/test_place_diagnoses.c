@@ -3,7 +3,9 @@
  * figures of the evidence. */
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/place_diagnoses.h"
+#include "model/findings.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include "code_profile.h"
 #include "seeds.h"

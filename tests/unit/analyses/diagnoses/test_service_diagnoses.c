@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnoses of services, on profiles made by hand. */
 #include "analyses/diagnoses/service_diagnoses.h"
+#include "model/findings.h"
 #include "model/stacks.h"
 
 #include "../calls/called_profile.h"

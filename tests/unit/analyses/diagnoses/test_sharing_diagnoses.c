@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnoses of lines that threads share, on samples made by hand. */
 #include "analyses/diagnoses/sharing_diagnoses.h"
+#include "model/findings.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include "code_profile.h"
 

@@ -2,6 +2,8 @@
 /* What matches around a finding's places, against the enumeration of all paths. */
 #include "analyses/findings/finding_matches.h"
 #include "made_profile.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 #include "seeds.h"
 
 enum { N = 12, N_ATTRIBUTES = 3, MAX_ELEMENTS = 5 };

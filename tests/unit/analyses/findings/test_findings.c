@@ -3,6 +3,8 @@
  */
 #include "analyses/findings/findings.h"
 #include "base/error.h"
+#include "model/findings.h"
+#include "model/mining_run.h"
 #include "planted_profile.h"
 #include "seeds.h"
 

@@ -3,6 +3,7 @@
 #include "analyses/memory/access_weights.h"
 #include "base/error.h"
 #include "model/memory.h"
+#include "model/profile.h"
 
 #include "seeds.h"
 

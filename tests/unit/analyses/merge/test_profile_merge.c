@@ -11,6 +11,7 @@
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/origins.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "store/profile_store.h"
 

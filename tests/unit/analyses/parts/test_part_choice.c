@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model/causes.h"
 #include "model/process.h"
+#include "model/profile.h"
 #include "model/stacks.h"
 #include "seeds.h"
 

@@ -4,6 +4,7 @@
 #include "analyses/signatures/signature_builder.h"
 #include "analyses/signatures/signature_model.h"
 #include "flow_text.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 /* Supports of executed sequences against a count of all paths by their texts. */
 #include "analyses/signatures/executed_sequences.h"
 #include "flow_text.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 /* Times of loops from samples and counts, and when there are none. */
 #include "ingest/join/join.h"
 #include "model/observed/loops.h"
+#include "model/profile.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
  * them, and the shares from which on observed facts are attributes. */
 #include "ingest/join/join.h"
 #include "model/observed/windows.h"
+#include "model/profile.h"
 
 #include "seeds.h"
 

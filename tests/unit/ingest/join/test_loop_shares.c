@@ -8,6 +8,7 @@
  *   g:  0 mov ecx, 0   1 add ecx, 1   2 cmp ecx, ROUNDS   3 jne 1   4 ret
  */
 #include "ingest/join/loops/loop_shares.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /* Sums of samples and branch stacks against sums in plain tables, on random stacks. */
 #include "base/error.h"
 #include "ingest/sampled/sampled_rows.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Edges and facts of random steps against plain sums over what was executed; what is left out, and
  * by which name. */
+#include "model/profile.h"
+
 #include "seeds.h"
 #include "stepped_program.h"
 

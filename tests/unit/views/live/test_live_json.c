@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A picture as JSON says what the counts say. */
 #include "live_world.h"
+#include "model/findings.h"
 #include "model/profile.h"
 #include "views/live/live_json.h"
 

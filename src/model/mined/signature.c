@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/signature.h"
+#include "model/mined/signature.h"
 
 #include "base/arrays/sort_order.h"
 

@@ -10,7 +10,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include "model/kinds.h"
+
+#include <glib.h>
+#include <stdint.h>
 
 typedef enum {
 	LODE_SEQUENCES_OPCODES,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/event_grade.h"
+#include "model/mined/event_grade.h"
 
 #include <math.h>
 
