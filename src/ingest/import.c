@@ -7,7 +7,7 @@
 #include "base/files/stream_decoder.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_reading.h"
-#include "ingest/sampled/sample_pairs.h"
+#include "ingest/sampled/registers/sample_pairs.h"
 #include "ingest/sampled/sampled_recording.h"
 #include "ingest/traced/counted_recording.h"
 #include "ingest/traced/traced_recording.h"

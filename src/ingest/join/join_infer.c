@@ -10,7 +10,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "ingest/sampled/sample_pairs.h"
+#include "ingest/sampled/registers/sample_pairs.h"
 #include "model/index.h"
 #include "model/profile.h"
 

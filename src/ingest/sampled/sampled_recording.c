@@ -4,24 +4,24 @@
  * come after the samples that lie in it, with an earlier time.
  *
  *   first pass    mappings, forks, execs ─▶ places over time; events ─▶ columns
- *   second pass   sample ─▶ place at its time ─▶ row; branch stacks likewise
+ *   second pass   sample ─▶ place at its time ─▶ row ─▶ each consumer, with each of its values
  *
  * A sample without a row is counted by its outcome, with its weight: totals include all samples.
  */
 #include "ingest/sampled/sampled_recording.h"
 
 #include "base/error.h"
-#include "base/files/own_library.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/kernel_entries.h"
 #include "ingest/sampled/processor_time.h"
-#include "ingest/sampled/sample_pairs.h"
+#include "ingest/sampled/registers/sampled_registers.h"
+#include "ingest/sampled/row_search.h"
+#include "ingest/sampled/sampled_columns.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
-#include "ingest/sampled/sampled_outcomes.h"
 #include "ingest/sampled/sampled_programs.h"
-#include "ingest/sampled/sampled_rows.h"
 #include "ingest/sampled/sampled_threads.h"
+#include "ingest/sampled/sampled_totals.h"
 #include "ingest/windows/window_reading.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -47,47 +47,23 @@ typedef struct {
 	LodeWindowTimes windows;
 } Input;
 
-/* Where samples of a process at an address were found to belong, and in which time that holds. */
-typedef struct {
-	uint64_t ip;
-	LodeMappedPeriod period;
-	uint32_t pid, row;
-} KnownRow;
-
-enum {
-	KNOWN_ROWS = 1 << 14,
-	UNKNOWN_COST_NS =
-		10000, /* that a sample may take: in virtual machines, where it takes most */
-	ROW_OF_RECORDER = LODE_NONE - 1, /* of a library that lode put into the program */
-	MAX_FRAMES = 4,                  /* callers in whose loops time is looked for */
-};
-
-static const uint64_t NO_FUNCTION = UINT64_MAX;
-
 typedef struct {
 	const LodeSampledRecordingOptions *options;
 	LodeRecording *recording;
 	LodePlaces *places;
 	LodeMemoryReading *memory;
 	const LodeProgress *progress;
+	GArray *inputs; /* Input */
 	LodeSampledKernel kernel;
 	LodeSampledRows rows;
-	LodeSampledOutcomes *outcomes;
-	GArray *inputs;  /* Input */
-	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
-	double counts[LODE_PLACE_N_OUTCOMES];
-	double *weights[LODE_PLACE_N_OUTCOMES]; /* of each column */
-	char *examples[LODE_PLACE_N_OUTCOMES];
+	LodeRowSearch search;
+	LodeSampledTotals totals;
+	LodeSampledRegisters registers;
 	double n_lost, n_lost_samples, n_throttled;
-	double *n_samples;      /* of each column */
-	double *sums, *squares; /* likewise: of the weights of these */
-	double *dropped;        /* likewise: the weight of samples that windows caused */
 	uint64_t n_left_out;    /* samples of programs that were not chosen */
-	double n_recorder;      /* samples of lode's own libraries */
-	double *recorder;       /* of each column: their weight */
+	double n_in_gaps;       /* samples for which others stand by the clock */
 	LodeTimerSamples timer; /* those of the weight, outside of windows… */
 	double n_timed;         /* …and their number */
-	double n_in_gaps;       /* samples for which others stand by the clock */
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
 	 */
 	uint32_t clocked_column, latency_column;
@@ -95,7 +71,6 @@ typedef struct {
 	bool has_branches;
 	uint64_t n_records;
 	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
-	GArray *frames;              /* LodeCallerFrame, likewise */
 } Reading;
 
 static void input_clear(void *data)
@@ -109,71 +84,6 @@ static void input_clear(void *data)
 	lode_window_times_clear(&self->windows);
 	g_free(self->columns);
 	g_free(self->periods);
-}
-
-/* Without the modifiers that say where it counts: "cycles:u" and "cycles:pp" are one event. */
-static char *event_name(const char *name)
-{
-	const char *colon = strrchr(name, ':');
-	bool is_modifier = colon != NULL && colon > name && colon[1] != '\0' &&
-	                   strspn(colon + 1, "ukhGHpPSDIeW") == strlen(colon + 1);
-
-	return is_modifier ? g_strndup(name, (size_t)(colon - name)) : g_strdup(name);
-}
-
-static char *event_description(
-	const LodePerfEvent *event, const LodePerfEvent *leader, const char *name)
-{
-	const char *unit = g_str_has_suffix(name, "-clock") ? " ns" : "";
-
-	if (leader != event)
-		return g_strdup_printf("counted from sample to sample of %s", leader->name);
-	if (event->is_frequency)
-		return g_strdup_printf("sampled %" G_GUINT64_FORMAT " times a second%s",
-			event->period_or_frequency, unit[0] != '\0' ? "; in nanoseconds" : "");
-	return g_strdup_printf(
-		"sampled every %" G_GUINT64_FORMAT "%s", event->period_or_frequency, unit);
-}
-
-/* A column of the name; LODE_NONE: there is none. */
-static uint32_t find_column(const LodeRecording *recording, const char *name)
-{
-	/* The first column is that of executions, whatever an event is called. */
-	for (guint i = 1; i < recording->events->len; i++)
-		if (strcmp(recording->events->pdata[i], name) == 0)
-			return i;
-	return LODE_NONE;
-}
-
-/* Exact and late addresses are not added up: the second kind of an event keeps its modifiers in its
- * name. An event that is counted at the samples of another event, `leader`, has their addresses. */
-static uint32_t add_column(
-	LodeRecording *recording, const LodePerfEvent *event, const LodePerfEvent *leader)
-{
-	bool is_late = lode_perf_event_is_late(leader);
-	g_autofree char *name = event_name(event->name);
-	uint32_t known = find_column(recording, name);
-
-	if (known != LODE_NONE && lode_recording_is_late(recording, known) != is_late) {
-		char *other = g_strconcat(name, is_late ? "-late" : "-precise", NULL);
-		g_free(name);
-		name = other;
-		known = find_column(recording, name);
-	}
-	if (known != LODE_NONE)
-		return known;
-	g_autofree char *description = event_description(event, leader, name);
-	double zero = 0;
-	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
-	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
-	recording->descriptions->pdata[recording->events->len - 1] = g_string_chunk_insert(
-		recording->strings, description);
-	g_array_append_val(recording->totals, zero);
-	recording->n_sampled++;
-	uint32_t column = recording->events->len - 1;
-	if (is_late)
-		g_array_append_val(recording->late_columns, column);
-	return column;
 }
 
 static bool has_switches(const Input *input)
@@ -277,19 +187,6 @@ static bool for_each_record(
 	}
 }
 
-/* The period of a timer; 0: a different event, or not known. */
-static double timer_period(const LodePerfEvent *event)
-{
-	bool is_timer = event->type == PERF_TYPE_SOFTWARE &&
-	                (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-				event->config == PERF_COUNT_SW_TASK_CLOCK);
-	double value = (double)MAX(event->period_or_frequency, 1);
-
-	if (!is_timer)
-		return 0;
-	return event->is_frequency ? 1e9 / value : value;
-}
-
 /* A fixed period need not be in the samples; of a frequency nothing is known without it. */
 static double fixed_period(const LodePerfEvent *event)
 {
@@ -298,61 +195,26 @@ static double fixed_period(const LodePerfEvent *event)
 	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
 }
 
-/* Each is a column of the profile's store. */
-enum { MAX_EVENTS = 1000 };
-
-/* A timer that lode samples by more often at first is two events, one after the other. */
-static void describe_first(LodeRecording *recording, uint32_t column, const LodePerfEvent *later,
-	const LodePerfEvent *first)
-{
-	g_autofree char *text = g_strdup_printf("sampled %" G_GUINT64_FORMAT
-						" times a second, %" G_GUINT64_FORMAT
-						" at first; in nanoseconds",
-		later->period_or_frequency, first->period_or_frequency);
-
-	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
-}
-
-/* Where perf events were refused, sampled in slices, or took much, the column says so, as it is a
- * matter of all that is seen of it. */
-static void describe_sampling(LodeRecording *recording, uint32_t column, const LodePerfInfo *info)
-{
-	g_autofree char *text = g_strconcat(info->sampling, LODE_SAMPLING_END, NULL);
-
-	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
-}
-
 static bool add_events(Reading *self, Input *input, GError **error)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
-	const LodePerfInfo *info = lode_perf_data_info(input->data);
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
 	input->periods = g_new(double, MAX(input->n_events, 1));
+	if (!lode_sampled_columns_add(self->recording, input->data, input->columns)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d events",
+			input->path, LODE_SAMPLED_MAX_COLUMNS);
+		return false;
+	}
 	bool is_for_data = input->n_events > 0 && (events[0].sample_type & PERF_SAMPLE_ADDR) != 0;
 	self->memory->names_operands |= is_for_data;
 	for (size_t i = 0; i < input->n_events; i++) {
-		input->columns[i] = add_column(self->recording, &events[i],
-			&events[lode_sampled_counts_leader(events, i)]);
+		bool has_address = (events[i].sample_type & PERF_SAMPLE_ADDR) != 0;
 		input->periods[i] = fixed_period(&events[i]);
-		if (i == 1 && input->columns[0] == input->columns[1] && events[0].is_frequency &&
-			events[1].is_frequency && timer_period(&events[1]) > 0 &&
-			timer_period(&events[1]) < timer_period(&events[0]))
-			describe_first(self->recording, input->columns[0], &events[0], &events[1]);
-		if (info->sampling != NULL && timer_period(&events[i]) > 0)
-			describe_sampling(self->recording, input->columns[i], info);
-		self->recording->has_faults_aside |= !is_for_data &&
-		                                     (events[i].sample_type & PERF_SAMPLE_ADDR) !=
-		                                             0 &&
+		self->recording->has_faults_aside |= !is_for_data && has_address &&
 		                                     events[i].type == PERF_TYPE_SOFTWARE &&
 		                                     events[i].config == PERF_COUNT_SW_PAGE_FAULTS;
-		input->has_data |= events[i].user_registers != 0 ||
-		                   (events[i].sample_type & PERF_SAMPLE_ADDR) != 0;
-		if (self->recording->n_sampled <= MAX_EVENTS)
-			continue;
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d events",
-			input->path, MAX_EVENTS);
-		return false;
+		input->has_data |= events[i].user_registers != 0 || has_address;
 	}
 	return true;
 }
@@ -376,7 +238,6 @@ static void add_latency(Reading *self)
 	LodeRecording *recording = self->recording;
 	uint32_t clocked = column_to_clock(self);
 	bool is_parallel = false;
-	double zero = 0;
 
 	self->clocked_column = self->latency_column = LODE_NONE;
 	for (guint i = 0; i < self->inputs->len; i++) {
@@ -386,19 +247,14 @@ static void add_latency(Reading *self)
 		is_parallel |= lode_sampled_threads_are_parallel(input->threads);
 	}
 	if (!is_parallel || clocked == LODE_NONE ||
-		find_column(recording, LODE_LATENCY_EVENT) != LODE_NONE)
+		lode_sampled_columns_find(recording, LODE_LATENCY_EVENT) != LODE_NONE)
 		return;
 	g_autofree char *description = g_strdup_printf(
 		"%s ÷ the threads that ran at the time: cost by the clock",
 		(const char *)recording->events->pdata[clocked]);
 	self->clocked_column = clocked;
-	self->latency_column = recording->events->len;
-	g_ptr_array_add(
-		recording->events, g_string_chunk_insert(recording->strings, LODE_LATENCY_EVENT));
-	g_ptr_array_add(
-		recording->descriptions, g_string_chunk_insert(recording->strings, description));
-	g_array_append_val(recording->totals, zero);
-	recording->n_sampled++;
+	self->latency_column = lode_sampled_columns_append(
+		recording, LODE_LATENCY_EVENT, description);
 	if (lode_recording_is_late(recording, clocked))
 		g_array_append_val(recording->late_columns, self->latency_column);
 }
@@ -451,61 +307,179 @@ static LodePlaceOutcome outcome_of_mode(LodePerfMode mode)
 	}
 }
 
-static uint64_t sample_time(const Input *input, const LodePerfRecord *record)
+/* A sample of the program's own work and one of its values, as consumers see them. */
+typedef struct {
+	const Input *input;
+	const LodePerfRecord *record;
+	const LodePerfEvent *event; /* that was sampled */
+	uint64_t time_ns;
+	LodePlaceOutcome outcome;
+	uint32_t row;      /* that has its weight; LODE_NONE: there is none */
+	uint32_t user_row; /* of user code, likewise */
+	uint32_t column;   /* of the value */
+	double value;
+	uint32_t caller; /* of the user code in the tree of calls, for consumers after these */
+} PlacedSample;
+
+static const LodePlace *place_of(const Reading *self, uint32_t row)
 {
-	return input->has_times ? record->time_ns : input->sequence;
+	return row != LODE_NONE ? &g_array_index(self->rows.places, LodePlace, row) : NULL;
 }
 
-static LodePlaceOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
-	uint64_t address, LodePlace *out_place)
+static void add_value(Reading *self, const PlacedSample *sample, uint32_t column, double value)
 {
-	return lode_places_find(
-		self->places, record->pid, sample_time(input, record), address, out_place);
+	g_array_index(self->recording->totals, double, column) += value;
+	if (sample->outcome == LODE_PLACE_FOUND)
+		lode_sampled_rows_add(&self->rows, sample->row, column, value);
+	else
+		self->totals.weights[sample->outcome][column] += value;
 }
 
-static const char *path_of(const Reading *self, const LodePlace *place)
+static void add_to_row(Reading *self, PlacedSample *sample)
 {
-	return lode_code_images_peek(lode_places_images(self->places), place->image)->path;
+	lode_sampled_totals_add(&self->totals, sample->column, sample->value);
+	add_value(self, sample, sample->column, sample->value);
+	if (sample->outcome != LODE_PLACE_FOUND)
+		lode_sampled_totals_add_unplaced(&self->totals, sample->outcome, sample->record);
 }
 
-/* Most samples repeat an address, so that the search is skipped as long as its mapping lasts. Code
- * made at run time comes and goes without the mapping changing: it is searched each time. */
-static LodePlaceOutcome find_row(
-	Reading *self, Input *input, const LodePerfRecord *record, uint64_t ip, uint32_t *out_row)
+/* Its column is added when it is seen first; LODE_NONE: there are too many. */
+static uint32_t column_of_entry(LodeRecording *recording, const char *name, uint32_t sampled)
 {
-	uint64_t time_ns = sample_time(input, record);
-	KnownRow *known = &self->known[(ip ^ ip >> 14 ^ record->pid) % KNOWN_ROWS];
-	LodePlace place;
+	uint32_t known = lode_sampled_columns_find(recording, name);
 
-	if (known->ip == ip && known->pid == record->pid && time_ns >= known->period.begin_ns &&
-		time_ns < known->period.end_ns) {
-		*out_row = known->row;
-		return LODE_PLACE_FOUND;
-	}
-	LodePlaceOutcome outcome = place_address(self, input, record, ip, &place);
-	if (outcome != LODE_PLACE_FOUND)
-		return outcome;
-	*out_row = lode_is_own_library(path_of(self, &place))
-	                   ? ROW_OF_RECORDER
-	                   : lode_sampled_rows_find(&self->rows, &place);
-	*known = (KnownRow){ip, lode_places_period(self->places), record->pid, *out_row};
-	return LODE_PLACE_FOUND;
+	if (known != LODE_NONE || recording->events->len > LODE_SAMPLED_MAX_COLUMNS)
+		return known;
+	g_autofree char *description = g_strdup_printf(
+		"%s in the kernel, at the instruction that entered it",
+		(const char *)recording->events->pdata[sampled]);
+	return lode_sampled_columns_append(recording, name, description);
+}
+
+/* Charges a sample in the kernel to the user instruction that entered it, too. */
+static void add_kernel_entry(Reading *self, PlacedSample *sample)
+{
+	const LodePerfRecord *record = sample->record;
+	LodeKernelEntry entry;
+	uint32_t row;
+
+	/* Events that do not weigh have no part in the time there. */
+	if (record->mode != LODE_PERF_MODE_KERNEL ||
+		!lode_perf_event_is_time(sample->event->type, sample->event->config) ||
+		!lode_kernel_entry_find(self->places, record, sample->event, sample->time_ns,
+			self->kernel_functions, &entry))
+		return;
+	uint32_t column = column_of_entry(self->recording, entry.event, sample->column);
+	if (column == LODE_NONE)
+		return;
+	LodePlaceOutcome outcome = lode_row_search_find(
+		&self->search, record->pid, sample->time_ns, entry.address, &row);
+	g_array_index(self->recording->totals, double, column) += sample->value;
+	if (outcome == LODE_PLACE_FOUND && row != LODE_ROW_OF_RECORDER)
+		lode_sampled_rows_add(&self->rows, row, column, sample->value);
+}
+
+static LodeSampledAccess access_of(const Reading *self, const PlacedSample *sample)
+{
+	const LodePlace *user = place_of(self, sample->user_row);
+
+	return (LodeSampledAccess){
+		.record = sample->record,
+		.event = sample->event,
+		.event_name = self->recording->events->pdata[sample->column],
+		.time_ns = sample->time_ns,
+		.weight = sample->value,
+		.place = user != NULL ? *user : (LodePlace){LODE_NONE, sample->record->sample.ip},
+		.caller = sample->caller,
+	};
+}
+
+static void begin_stacks(Reading *self, const Input *input)
+{
+	(void)input;
+	lode_sampled_stacks_begin(self->options->stacks);
+}
+
+static void add_stack(Reading *self, PlacedSample *sample)
+{
+	const LodeSampledAccess access = access_of(self, sample);
+
+	sample->caller = lode_sampled_stacks_add(self->options->stacks, &access, sample->row,
+		place_of(self, sample->row), self->kernel_functions);
+}
+
+static void begin_data(Reading *self, const Input *input)
+{
+	lode_memory_reading_expect(self->memory, lode_perf_data_n_samples(input->data));
+}
+
+static void add_data(Reading *self, PlacedSample *sample)
+{
+	const LodeSampledAccess access = access_of(self, sample);
+
+	if (sample->input->has_data)
+		lode_memory_reading_add(self->memory, &access);
+}
+
+static void begin_registers(Reading *self, const Input *input)
+{
+	(void)input;
+	lode_sample_pairs_begin(self->options->pairs);
+}
+
+static void add_registers(Reading *self, PlacedSample *sample)
+{
+	enum {
+		UNKNOWN_COST_NS = 10000
+	}; /* may a sample take: in virtual machines, where it takes
+	      most */
+	const Input *input = sample->input;
+	const LodePerfInfo *info = lode_perf_data_info(input->data);
+
+	/* From one stop of a tracer to the next it is not known how long the thread ran. */
+	if (sample->user_row == LODE_NONE || sample->column != self->timed_column ||
+		input->columns[sample->record->event] != self->timed_column || info->is_by_ptrace ||
+		!input->has_times)
+		return;
+	const LodeSampledCode sampled = {
+		sample->record, sample->event, sample->time_ns, *place_of(self, sample->user_row)};
+	const LodePairClock clock = {
+		.threads = input->threads,
+		.windows = &input->windows,
+		.period_ns = lode_sampled_timer_period(sample->event),
+		.cost_ns = info->sample_ns > 0 ? (double)info->sample_ns : 0,
+		.cost_error_ns = info->sample_ns > 0 ? (double)info->sample_error_ns
+	                                             : UNKNOWN_COST_NS,
+	};
+	lode_sampled_registers_add(&self->registers, &sampled, &clock);
+}
+
+static void add_by_clock(Reading *self, PlacedSample *sample)
+{
+	if (sample->column != self->clocked_column)
+		return;
+	double latency = sample->value * lode_sampled_threads_share(
+						 sample->input->threads, sample->record->time_ns);
+	add_value(self, sample, self->latency_column, latency);
+	lode_sampled_stacks_add_weight(self->options->stacks,
+		self->recording->events->pdata[self->latency_column], latency);
 }
 
 /* A stack is newest first: what ran between two branches is from the older one's target to the
  * newer one's source. */
-static void add_branches(Reading *self, Input *input, const LodePerfRecord *record)
+static void add_branches(Reading *self, PlacedSample *placed)
 {
-	const LodePerfSample *sample = &record->sample;
+	const LodePerfSample *sample = &placed->record->sample;
+	uint32_t pid = placed->record->pid;
 	LodePlace newer_source, source, target;
 	bool has_newer = false;
 
 	for (size_t i = 0; i < sample->n_branches; i++) {
 		const LodePerfBranch *branch = &sample->branches[i];
-		bool has_source = place_address(self, input, record, branch->source, &source) ==
-		                  LODE_PLACE_FOUND;
-		bool has_target = place_address(self, input, record, branch->target, &target) ==
-		                  LODE_PLACE_FOUND;
+		bool has_source = lode_places_find(self->places, pid, placed->time_ns,
+					  branch->source, &source) == LODE_PLACE_FOUND;
+		bool has_target = lode_places_find(self->places, pid, placed->time_ns,
+					  branch->target, &target) == LODE_PLACE_FOUND;
 		if (has_source && has_target)
 			lode_sampled_rows_add_branch(&self->rows, &source, &target);
 		if (i > 0)
@@ -519,235 +493,50 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 	self->has_branches |= sample->n_branches > 0;
 }
 
-/* The value of a sample for one event. */
-typedef struct {
-	uint32_t column;
-	double value;
-} Weight;
-
-/* Equal for places of one function; NO_FUNCTION: there is none. */
-static uint64_t function_number(Reading *self, const LodePlace *place)
+static void add_to_timer(Reading *self, PlacedSample *sample)
 {
-	const LodeCodeImage *image = lode_code_images_at(
-		lode_places_images(self->places), place->image);
-	const LodeBinaryFunction *function = lode_code_image_function(image, place->address);
+	const LodePerfRecord *record = sample->record;
+	double period = lode_sampled_timer_period(sample->event);
 
-	return function != NULL
-	               ? (uint64_t)place->image << 32 | (uint32_t)(function - image->functions)
-	               : NO_FUNCTION;
-}
-
-/* Adds the callers of a sample's code, by which iterations of the loops around its call are known.
- */
-static void add_callers(Reading *self, Input *input, const LodePairSample *sample,
-	const LodePerfEvent *event, const LodePairClock *clock)
-{
-	const LodeSampledCode from = {
-		sample->record, event, sample_time(input, sample->record), sample->place};
-
-	g_array_set_size(self->frames, 0);
-	lode_call_chain_find_frames(
-		self->places, &from, sample->registers, MAX_FRAMES, self->frames);
-	for (guint i = 0; i < self->frames->len; i++) {
-		const LodeCallerFrame *frame = &LODE_AT(self->frames, LodeCallerFrame, i);
-		LodePairSample caller = {
-			.record = sample->record,
-			.registers = &frame->registers,
-			.place = frame->code,
-			.is_of_caller = true,
-			.called = i == 0 ? sample->place : (LodePlace){.image = LODE_NONE},
-		};
-		caller.function = function_number(self, &frame->code);
-		if (caller.function != NO_FUNCTION)
-			lode_sample_pairs_add(self->options->pairs, &caller, clock);
-	}
-}
-
-/* Adds a sample with all registers, by which iterations between samples are known, and the outcomes
- * of the next branches. */
-static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *record,
-	const LodePerfEvent *event, uint32_t row)
-{
-	const uint32_t all = (1u << LODE_N_GENERAL_REGISTERS) - 1;
-	const LodePlace *place = &g_array_index(self->rows.places, LodePlace, row);
-	LodeUserRegisters registers = {0};
-
-	/* From one stop of a tracer to the next it is not known how long the thread ran. */
-	if (lode_perf_data_info(input->data)->is_by_ptrace)
+	/* A tracer's samples in page faults count as the program's: they do not divide its time. */
+	if (!(period > 0) || lode_perf_data_info(sample->input->data)->is_by_ptrace ||
+		sample->input->columns[record->event] !=
+			lode_recording_weight_column(self->recording))
 		return;
-	if (record->sample.user_registers == NULL || !input->has_times ||
-		!lode_user_registers_from_perf(&registers, event->user_registers,
-			record->sample.user_abi, record->sample.user_registers) ||
-		(registers.known & all) != all)
-		return;
-	if (record->mode == LODE_PERF_MODE_USER) {
-		const LodeDataAccessQuestion question = {
-			.pc = place->address,
-			.bias = record->sample.ip - place->address,
-			.registers = &registers,
-			.stack = record->sample.stack,
-			.stack_size = record->sample.stack_size,
-		};
-		lode_sampled_outcomes_add(self->outcomes, place, &question);
-	}
-	uint64_t function = function_number(self, place);
-	if (function == NO_FUNCTION)
-		return;
-	const LodePairSample sample = {
-		.record = record,
-		.registers = &registers,
-		.place = *place,
-		.function = function,
-	};
-	const LodePerfInfo *info = lode_perf_data_info(input->data);
-	const LodePairClock clock = {
-		.threads = input->threads,
-		.windows = &input->windows,
-		.period_ns = timer_period(event),
-		.cost_ns = info->sample_ns > 0 ? (double)info->sample_ns : 0,
-		.cost_error_ns = info->sample_ns > 0 ? (double)info->sample_error_ns
-	                                             : UNKNOWN_COST_NS,
-	};
-	lode_sample_pairs_add(self->options->pairs, &sample, &clock);
-	if (record->sample.stack_size > 0)
-		add_callers(self, input, &sample, event, &clock);
+	self->n_timed++;
+	/* A sample may stand for more than its event's period. */
+	*(record->mode == LODE_PERF_MODE_KERNEL ? &self->timer.kernel_ns : &self->timer.user_ns) +=
+		MAX(period, (double)record->sample.period);
 }
 
-/* Adds a sample with its thread and time, the calls that led there, and the data it accessed.
- * `row` has its weight, `user_row` is of user code; LODE_NONE: there is none. */
-static void add_context(Reading *self, Input *input, const LodePerfRecord *record,
-	const Weight *weight, uint32_t row, uint32_t user_row)
-{
-	size_t n_events;
-	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
-	const LodePlace *charged = row != LODE_NONE
-	                                   ? &g_array_index(self->rows.places, LodePlace, row)
-	                                   : NULL;
-	LodeSampledAccess access = {
-		.record = record,
-		.event = event,
-		.event_name = self->recording->events->pdata[weight->column],
-		.time_ns = sample_time(input, record),
-		.weight = weight->value,
-		.place = {LODE_NONE, record->sample.ip},
-		.caller = LODE_NONE,
-	};
+/* What samples are for, in this order. */
+static const struct {
+	void (*begin)(Reading *self, const Input *input);        /* a recording; may be NULL */
+	void (*add_value)(Reading *self, PlacedSample *sample);  /* each of a sample's; or NULL */
+	void (*add_sample)(Reading *self, PlacedSample *sample); /* then it, once; or NULL */
+} consumers[] = {
+	{NULL, add_to_row, NULL},
+	{NULL, add_kernel_entry, NULL},
+	{begin_stacks, add_stack, NULL},
+	{begin_data, add_data, NULL},
+	{begin_registers, add_registers, NULL},
+	{NULL, add_by_clock, NULL},
+	{NULL, NULL, add_branches},
+	{NULL, NULL, add_to_timer},
+};
 
-	if (user_row != LODE_NONE)
-		access.place = g_array_index(self->rows.places, LodePlace, user_row);
-	g_ptr_array_set_size(self->kernel_functions, 0);
-	if (record->mode == LODE_PERF_MODE_KERNEL && lode_call_chain_is_recorded(event))
-		lode_sampled_kernel_functions(
-			&self->kernel, &record->sample, self->kernel_functions);
-	access.caller = lode_sampled_stacks_add(
-		self->options->stacks, &access, row, charged, self->kernel_functions);
-	if (input->has_data)
-		lode_memory_reading_add(self->memory, &access);
-	if (user_row != LODE_NONE && weight->column == self->timed_column &&
-		input->columns[record->event] == self->timed_column)
-		add_to_pairs(self, input, record, event, user_row);
+static void consume_value(Reading *self, PlacedSample *sample)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(consumers); i++)
+		if (consumers[i].add_value != NULL)
+			consumers[i].add_value(self, sample);
 }
 
-static LodePlaceOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *out_row)
+static void consume_sample(Reading *self, PlacedSample *sample)
 {
-	LodePlace place;
-	LodePlaceOutcome outcome = lode_sampled_kernel_place(&self->kernel, ip, &place);
-
-	if (outcome == LODE_PLACE_FOUND)
-		*out_row = lode_sampled_rows_find(&self->rows, &place);
-	return outcome;
-}
-
-static void add_value(Reading *self, LodePlaceOutcome outcome, uint32_t row, const Weight *weight)
-{
-	g_array_index(self->recording->totals, double, weight->column) += weight->value;
-	if (outcome == LODE_PLACE_FOUND)
-		lode_sampled_rows_add(&self->rows, row, weight->column, weight->value);
-	else
-		self->weights[outcome][weight->column] += weight->value;
-}
-
-/* The column of an event that is seen the first time while samples are read; LODE_NONE: there are
- * too many. */
-static uint32_t find_later_column(Reading *self, const char *name, uint32_t sampled)
-{
-	LodeRecording *recording = self->recording;
-	uint32_t known = find_column(recording, name);
-	double zero = 0;
-
-	if (known != LODE_NONE || recording->events->len > MAX_EVENTS)
-		return known;
-	g_autofree char *description = g_strdup_printf(
-		"%s in the kernel, at the instruction that entered it",
-		(const char *)recording->events->pdata[sampled]);
-	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
-	g_ptr_array_add(
-		recording->descriptions, g_string_chunk_insert(recording->strings, description));
-	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
-	g_array_append_val(recording->totals, zero);
-	recording->n_sampled++;
-	return recording->events->len - 1;
-}
-
-/* Charges a sample in the kernel to the user instruction that entered it, too. */
-static void add_entry(
-	Reading *self, Input *input, const LodePerfRecord *record, const Weight *weight)
-{
-	size_t n_events;
-	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
-	LodeKernelEntry entry;
-	uint32_t row;
-
-	/* Events that do not weigh have no part in the time there. */
-	if (!lode_perf_event_is_time(event->type, event->config))
-		return;
-	lode_sampled_kernel_functions(&self->kernel, &record->sample, self->kernel_functions);
-	if (!lode_kernel_entry_find(self->places, record, event, sample_time(input, record),
-		    self->kernel_functions, &entry))
-		return;
-	uint32_t column = find_later_column(self, entry.event, weight->column);
-	if (column == LODE_NONE)
-		return;
-	LodePlaceOutcome outcome = find_row(self, input, record, entry.address, &row);
-	g_array_index(self->recording->totals, double, column) += weight->value;
-	if (outcome == LODE_PLACE_FOUND && row != ROW_OF_RECORDER)
-		lode_sampled_rows_add(&self->rows, row, column, weight->value);
-}
-
-static void add_weight(
-	Reading *self, Input *input, const LodePerfRecord *record, const Weight *weight)
-{
-	uint32_t row = LODE_NONE, user_row = LODE_NONE;
-	LodePlaceOutcome outcome = outcome_of_mode(record->mode);
-
-	if (outcome == LODE_PLACE_FOUND) {
-		outcome = find_row(self, input, record, record->sample.ip, &user_row);
-		row = user_row;
-	} else if (outcome == LODE_PLACE_KERNEL) {
-		outcome = find_kernel_row(self, record->sample.ip, &row);
-	}
-	self->n_samples[weight->column]++;
-	self->sums[weight->column] += weight->value;
-	self->squares[weight->column] += weight->value * weight->value;
-	add_value(self, outcome, row, weight);
-	if (record->mode == LODE_PERF_MODE_KERNEL)
-		add_entry(self, input, record, weight);
-	if (outcome != LODE_PLACE_FOUND) {
-		self->counts[outcome]++;
-		if (self->examples[outcome] == NULL)
-			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
-								  "x in process %" G_GUINT32_FORMAT,
-				record->sample.ip, record->pid);
-	}
-	add_context(self, input, record, weight, row, user_row);
-	if (weight->column == self->clocked_column) {
-		const Weight latency = {self->latency_column,
-			weight->value *
-				lode_sampled_threads_share(input->threads, record->time_ns)};
-		add_value(self, outcome, row, &latency);
-		lode_sampled_stacks_add_weight(self->options->stacks,
-			self->recording->events->pdata[self->latency_column], latency.value);
-	}
+	for (size_t i = 0; i < G_N_ELEMENTS(consumers); i++)
+		if (consumers[i].add_sample != NULL)
+			consumers[i].add_sample(self, sample);
 }
 
 static bool is_in_asked_time(const Reading *self, uint64_t time_ns)
@@ -756,52 +545,16 @@ static bool is_in_asked_time(const Reading *self, uint64_t time_ns)
 	       (time_ns >= self->options->begin_ns && time_ns < self->options->end_ns);
 }
 
-static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *record)
+static bool is_asked_for(
+	Reading *self, const Input *input, const LodePerfRecord *record, uint64_t time_ns)
 {
 	if (!is_in_asked_time(self, record->time_ns))
 		return false;
-	if (input->programs == NULL || lode_sampled_programs_are_wanted(input->programs,
-					       record->pid, sample_time(input, record)))
+	if (input->programs == NULL ||
+		lode_sampled_programs_are_wanted(input->programs, record->pid, time_ns))
 		return true;
 	self->n_left_out++;
 	return false;
-}
-
-/* Whether a library that lode put into the program called the code of the sample. */
-static bool is_recorder_caller(
-	Reading *self, Input *input, const LodePerfRecord *record, const LodePlace *place)
-{
-	size_t n_events;
-	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
-	const LodeSampledCode from = {record, event, sample_time(input, record), *place};
-	g_autoptr(GArray) callers = g_array_new(FALSE, FALSE, sizeof(LodePlace));
-	LodeUserRegisters registers = {0};
-
-	if (record->sample.user_registers != NULL)
-		lode_user_registers_from_perf(&registers, event->user_registers,
-			record->sample.user_abi, record->sample.user_registers);
-	lode_call_chain_find(self->places, &from, &registers, callers);
-	/* The C library's function may be in between. */
-	for (guint i = 0; i < MIN(callers->len, 2); i++)
-		if (lode_is_own_library(path_of(self, &g_array_index(callers, LodePlace, i))))
-			return true;
-	return false;
-}
-
-/* Whether the sample is of the recorder's work in the program: its libraries, or the clock that
- * they read. */
-static bool is_of_recorder(Reading *self, Input *input, const LodePerfRecord *record)
-{
-	uint32_t row;
-
-	if (outcome_of_mode(record->mode) != LODE_PLACE_FOUND ||
-		find_row(self, input, record, record->sample.ip, &row) != LODE_PLACE_FOUND)
-		return false;
-	if (row == ROW_OF_RECORDER)
-		return true;
-	const LodePlace *place = &g_array_index(self->rows.places, LodePlace, row);
-	return strcmp(path_of(self, place), "[vdso]") == 0 &&
-	       is_recorder_caller(self, input, record, place);
 }
 
 /* Whether the thread was stepped then: without windows there would be no such sample. */
@@ -811,65 +564,90 @@ static bool is_stepped(const Input *input, const LodePerfRecord *record)
 	       lode_window_times_has(&input->windows, record->tid, record->time_ns);
 }
 
-static void add_timer_sample(
-	Reading *self, const Input *input, const LodePerfEvent *event, const LodePerfRecord *record)
+/* Finds the row of a sample; false: it is of the recorder's own work. */
+static bool place(Reading *self, PlacedSample *sample)
 {
-	/* A sample may stand for more than its event's period. */
-	double period = MAX(timer_period(event), (double)record->sample.period);
+	const LodePerfRecord *record = sample->record;
+	uint64_t ip = record->sample.ip;
+	LodePlace kernel;
 
-	/* A tracer's samples in page faults count as the program's: they do not divide its time. */
-	if (!(timer_period(event) > 0) || lode_perf_data_info(input->data)->is_by_ptrace ||
-		input->columns[record->event] != lode_recording_weight_column(self->recording))
-		return;
-	self->n_timed++;
-	*(record->mode == LODE_PERF_MODE_KERNEL ? &self->timer.kernel_ns
-						: &self->timer.user_ns) += period;
+	g_ptr_array_set_size(self->kernel_functions, 0);
+	sample->row = sample->user_row = LODE_NONE;
+	sample->outcome = outcome_of_mode(record->mode);
+	if (sample->outcome == LODE_PLACE_FOUND) {
+		sample->outcome = lode_row_search_find(
+			&self->search, record->pid, sample->time_ns, ip, &sample->user_row);
+		sample->row = sample->user_row;
+		return !lode_row_search_is_of_recorder(
+			&self->search, sample->row, record, sample->event, sample->time_ns);
+	}
+	if (sample->outcome != LODE_PLACE_KERNEL)
+		return true;
+	lode_sampled_kernel_functions(&self->kernel, &record->sample, self->kernel_functions);
+	sample->outcome = lode_sampled_kernel_place(&self->kernel, ip, &kernel);
+	if (sample->outcome == LODE_PLACE_FOUND)
+		sample->row = lode_sampled_rows_find(&self->rows, &kernel);
+	return true;
 }
 
+/* The next of a sample's values: its counts, or its period. */
+static void take_value(PlacedSample *sample, const GArray *counts, guint i)
+{
+	const Input *input = sample->input;
+	double fixed = input->periods[sample->record->event];
+
+	if (counts != NULL) {
+		const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
+		sample->column = input->columns[count->event];
+		sample->value = (double)count->value;
+		return;
+	}
+	sample->column = input->columns[sample->record->event];
+	sample->value = fixed > 0 ? fixed : (double)sample->record->sample.period;
+}
+
+/* The way of a record of the second pass: a sample that is asked for goes to all consumers. */
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
 {
-	size_t n_events;
-	const LodePerfEvent *events = lode_perf_data_events(input->data, &n_events);
+	uint64_t time_ns = time_of(input, record);
 
-	time_of(input, record);
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
 	input->n_samples++;
+	size_t n_events;
+	PlacedSample sample = {
+		.input = input,
+		.record = record,
+		.event = &lode_perf_data_events(input->data, &n_events)[record->event],
+		.time_ns = time_ns,
+		.caller = LODE_NONE,
+	};
 	/* Counters also go on at samples that were not chosen. */
 	const GArray *counts = record->sample.n_read_values > 0
-	                               ? lode_sampled_counts_take(&input->counts, input->data,
-						 &events[record->event], record)
+	                               ? lode_sampled_counts_take(
+						 &input->counts, input->data, sample.event, record)
 	                               : NULL;
-	if (!is_asked_for(self, input, record))
+	if (!is_asked_for(self, input, record, time_ns))
 		return;
 	if (self->recording->pid == 0)
 		self->recording->pid = record->pid;
 	if (input->has_gaps)
 		self->n_in_gaps += lode_sampled_threads_share(input->threads, record->time_ns) == 0;
-	bool is_in_window = is_stepped(input, record);
-	bool is_of_ours = !is_in_window && is_of_recorder(self, input, record);
-	self->options->windows->n_dropped += is_in_window;
-	self->n_recorder += is_of_ours;
-	guint n_weights = counts != NULL ? counts->len : 1;
-	for (guint i = 0; i < n_weights; i++) {
-		double fixed = input->periods[record->event];
-		Weight weight = {input->columns[record->event],
-			fixed > 0 ? fixed : (double)record->sample.period};
-		if (counts != NULL) {
-			const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
-			weight = (Weight){input->columns[count->event], (double)count->value};
-		}
-		if (is_in_window)
-			self->dropped[weight.column] += weight.value;
-		else if (is_of_ours)
-			self->recorder[weight.column] += weight.value;
+	guint n_values = counts != NULL ? counts->len : 1;
+	LodeLeftOutSamples *left_out = is_stepped(input, record) ? &self->totals.stepped
+	                               : !place(self, &sample)   ? &self->totals.own
+	                                                         : NULL;
+	if (left_out != NULL)
+		left_out->n++;
+	for (guint i = 0; i < n_values; i++) {
+		take_value(&sample, counts, i);
+		if (left_out != NULL)
+			left_out->weights[sample.column] += sample.value;
 		else
-			add_weight(self, input, record, &weight);
+			consume_value(self, &sample);
 	}
-	if (!is_in_window && !is_of_ours) {
-		add_branches(self, input, record);
-		add_timer_sample(self, input, &events[record->event], record);
-	}
+	if (left_out == NULL)
+		consume_sample(self, &sample);
 }
 
 typedef struct {
@@ -908,41 +686,40 @@ static bool read_windows(Reading *self, GError **error)
 	return true;
 }
 
+static void begin_samples(Reading *self, Input *input, guint number)
+{
+	lode_memory_reading_select(self->memory, number);
+	for (size_t k = 0; k < G_N_ELEMENTS(consumers); k++)
+		if (consumers[k].begin != NULL)
+			consumers[k].begin(self, input);
+	lode_perf_data_rewind(input->data);
+	lode_perf_data_skip_samples(input->data, false);
+	input->sequence = 0;
+	lode_row_search_begin(&self->search);
+	lode_sampled_kernel_begin(
+		&self->kernel, lode_perf_data_info(input->data), input->kernel_text);
+}
+
 static bool read_samples(Reading *self, GError **error)
 {
-	lode_sampled_rows_init(&self->rows, self->recording, lode_places_images(self->places));
-	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++)
-		self->weights[i] = g_new0(double, self->recording->events->len);
-	self->n_samples = g_new0(double, self->recording->events->len);
-	self->sums = g_new0(double, self->recording->events->len);
-	self->squares = g_new0(double, self->recording->events->len);
-	self->dropped = g_new0(double, self->recording->events->len);
-	self->recorder = g_new0(double, self->recording->events->len);
+	LodeRecording *recording = self->recording;
+
+	lode_sampled_rows_init(&self->rows, recording, lode_places_images(self->places));
+	lode_sampled_totals_init(&self->totals, recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
-		lode_memory_reading_select(self->memory, i);
-		lode_sampled_stacks_begin(self->options->stacks);
-		lode_memory_reading_expect(self->memory, lode_perf_data_n_samples(input->data));
-		lode_sample_pairs_begin(self->options->pairs);
-		lode_perf_data_rewind(input->data);
-		lode_perf_data_skip_samples(input->data, false);
-		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
-		input->sequence = 0;
-		lode_sampled_kernel_begin(
-			&self->kernel, lode_perf_data_info(input->data), input->kernel_text);
+		begin_samples(self, input, i);
 		if (!for_each_record(self, input, add_sample, "reading samples", error))
 			return false;
 	}
 	if (!lode_sampled_rows_finish(&self->rows, error))
 		return false;
-	uint32_t weight_column = lode_recording_weight_column(self->recording);
-	self->recording->n_samples = self->n_samples[weight_column];
-	if (self->squares[weight_column] > 0)
-		self->recording->n_equal_samples = self->sums[weight_column] *
-		                                   self->sums[weight_column] /
-		                                   self->squares[weight_column];
-	self->options->windows->dropped_weight = self->dropped[weight_column];
+	lode_sampled_totals_finish(&self->totals, recording);
 	lode_sampled_kernel_name_rows(&self->kernel);
+	const LodeLeftOutSamples *stepped = &self->totals.stepped;
+	self->options->windows->n_dropped = (uint64_t)stepped->n;
+	self->options->windows->dropped_weight =
+		stepped->weights[lode_recording_weight_column(recording)];
 	return true;
 }
 
@@ -1009,13 +786,8 @@ static void account(Reading *self)
 	static const char *const losses[] = {"records lost by the kernel while sampling",
 		"samples lost by the kernel", "times that the kernel throttled the sampling"};
 	const double counts[] = {self->n_lost, self->n_lost_samples, self->n_throttled};
-	uint32_t column = lode_recording_weight_column(self->recording);
 
-	for (int i = 1; i < LODE_PLACE_N_OUTCOMES; i++)
-		if (self->counts[i] > 0)
-			lode_recording_add_unresolved(self->recording,
-				lode_place_outcome_reason((LodePlaceOutcome)i), self->examples[i],
-				self->counts[i], self->weights[i][column]);
+	lode_sampled_totals_account(&self->totals, self->recording);
 	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
@@ -1024,10 +796,10 @@ static void account(Reading *self)
 		lode_recording_add_unresolved(self->recording,
 			"samples whose data is not looked at, for which others stand", NULL,
 			(double)self->memory->n_left_out, 0);
-	if (self->n_recorder > 0)
+	if (self->totals.own.n > 0)
 		lode_recording_add_unresolved(self->recording,
 			"samples of lode's own libraries in the program: left out of all shares",
-			NULL, self->n_recorder, 0);
+			NULL, self->totals.own.n, 0);
 }
 
 static void describe_program(LodeRecording *recording, const Input *input)
@@ -1049,7 +821,7 @@ static void describe_program(LodeRecording *recording, const Input *input)
 /* Samples of page faults stand for those up to them; the kernel has counted all. */
 static void complete_page_faults(Reading *self)
 {
-	uint32_t column = find_column(self->recording, "page-faults");
+	uint32_t column = lode_sampled_columns_find(self->recording, "page-faults");
 	double counted = 0;
 
 	for (guint i = 0; i < self->inputs->len; i++) {
@@ -1106,7 +878,7 @@ static void describe(Reading *self)
 	uint32_t weight = lode_recording_weight_column(recording);
 	if (g_str_has_suffix(recording->events->pdata[weight], "-clock"))
 		recording->user_seconds = MAX(
-			recording->user_seconds - self->recorder[weight] / 1e9, 0);
+			recording->user_seconds - self->totals.own.weights[weight] / 1e9, 0);
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
 	                                          : LODE_FREQUENCY_INFERRED;
 }
@@ -1215,7 +987,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	account_files(self);
 	complete_page_faults(self);
 	describe(self);
-	lode_sampled_outcomes_finish(self->outcomes, self->recording);
+	lode_sampled_outcomes_finish(self->registers.outcomes, self->recording);
 	lode_window_reading_finish(self->options->windows, self->recording);
 	divide_time(self);
 	return true;
@@ -1235,30 +1007,20 @@ LodeRecording *lode_sampled_recording_read(
 
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, count_column));
 	g_array_append_val(recording->totals, zero);
-	reading.known = g_new(KnownRow, KNOWN_ROWS);
 	reading.kernel_functions = g_ptr_array_new();
-	reading.frames = g_array_new(FALSE, FALSE, sizeof(LodeCallerFrame));
-	reading.outcomes = lode_sampled_outcomes_new(reading.places);
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
+	lode_row_search_init(&reading.search, reading.places, &reading.rows);
+	lode_sampled_registers_init(&reading.registers, reading.places, options->pairs);
 	lode_sampled_kernel_init(&reading.kernel, recording, lode_places_images(reading.places));
 	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
-	lode_sampled_outcomes_free(reading.outcomes);
+	lode_sampled_totals_clear(&reading.totals);
+	lode_row_search_clear(&reading.search);
+	lode_sampled_registers_clear(&reading.registers);
 	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
 	g_ptr_array_unref(reading.kernel_functions);
-	g_array_unref(reading.frames);
-	g_free(reading.known);
-	g_free(reading.n_samples);
-	g_free(reading.sums);
-	g_free(reading.squares);
-	g_free(reading.dropped);
-	g_free(reading.recorder);
-	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++) {
-		g_free(reading.examples[i]);
-		g_free(reading.weights[i]);
-	}
 	if (!is_read)
 		lode_recording_free(recording);
 	return is_read ? recording : NULL;

@@ -8,7 +8,7 @@
 
 #include "ingest/join/loops/loop_pace.h"
 #include "ingest/join/loops/loop_rounds.h"
-#include "ingest/sampled/sample_pairs.h"
+#include "ingest/sampled/registers/sample_pairs.h"
 
 /* A pair by its nodes, and the function that both are of. */
 typedef struct {

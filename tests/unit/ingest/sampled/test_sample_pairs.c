@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which samples make a pair, and the time between them. */
-#include "ingest/sampled/sample_pairs.h"
+#include "ingest/sampled/registers/sample_pairs.h"
 
 #include "ingest/sampled/sampled_threads.h"
 #include "model/index.h"

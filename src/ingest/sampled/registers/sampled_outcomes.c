@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/sampled/sampled_outcomes.h"
+#include "ingest/sampled/registers/sampled_outcomes.h"
 
 #include "base/arrays/id_cache.h"
 #include "images/data/branches_ahead.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/sampled/sample_pairs.h"
+#include "ingest/sampled/registers/sample_pairs.h"
 
 #include "base/arrays/hash.h"
 #include "base/arrays/id_cache.h"
