@@ -221,13 +221,14 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 	                    : self->traces->len > 0 ? self->traces->pdata[0]
 	                                            : NULL;
 
-	if (self->traces->len == 0 && options->hierarchy != NULL) {
+	if (self->traces->len == 0 && options->replay.hierarchy != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"caches are simulated from an address trace, and no recording given is "
 			"one; 'lode trace record' makes one");
 		return false;
 	}
-	if (self->traces->len == 0 && (options->range != NULL || options->function != NULL)) {
+	if (self->traces->len == 0 &&
+		(options->replay.range != NULL || options->replay.function != NULL)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"a part by references, or of a function, is taken of an address trace, and "
 			"no recording "
@@ -518,17 +519,10 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	const LodeTracedRecordingOptions trace = {
 		.paths = (const char *const *)inputs->traces->pdata,
 		.n_paths = inputs->traces->len,
-		.hierarchy = options->hierarchy,
 		.jit = jit,
 		.memory = memory,
 		.threads = options->threads,
-		.classifies = options->classifies,
-		.names_stores = options->names_stores,
-		.predicts_branches = options->predicts_branches,
-		.branches = options->branches,
-		.quantum = options->quantum,
-		.range = options->range,
-		.function = options->function,
+		.replay = options->replay,
 	};
 	if (inputs->traces->len > 0 &&
 		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)

@@ -8,9 +8,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "caches/branch_predictor.h"
-#include "caches/hierarchy/hierarchy.h"
-#include "traces/trace_reader.h"
+#include "ingest/traced/replay_options.h"
 
 typedef struct LodeProfile LodeProfile;
 
@@ -30,17 +28,8 @@ typedef struct {
 	const char *const *attribute_files; /* CSV with a user's attributes; see
 	                                       docs/reference/attributes.md */
 	size_t n_attribute_files;
-	/* Through which address traces are replayed; NULL: their counts alone are taken. Borrowed.
-	 */
-	const LodeHierarchy *hierarchy;
-	bool classifies;   /* their misses of data in the first level, by why */
-	bool names_stores; /* and, of those due to sharing, LodeMemory.line_stores */
-	/* Branches of address traces, by a predictor; false: none. */
-	bool predicts_branches;
-	LodeBranchModel branches;
-	uint64_t quantum;            /* instructions after which threads take turns; 0: as traced */
-	const LodeTraceRange *range; /* which references of an address trace; NULL: all. Borrowed */
-	const char *function;        /* the references inside it, of an address trace; NULL: all */
+	LodeReplayOptions replay; /* of address traces; without caches their counts alone are taken
+	                           */
 	/* This machine's, where the recordings do not say; NULL: it is not known */
 	const char *processor;
 	const char *program; /* the command line, when the caller knows it better; may be NULL */

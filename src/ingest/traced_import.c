@@ -28,17 +28,10 @@ LodeTracedImport *lode_traced_import_new(const LodeImportOptions *options)
 	const LodeMemoryReadingOptions reading = {.places = self->places};
 	self->memory = lode_memory_reading_new(&reading);
 	const LodeTracedRecordingOptions trace = {
-		.hierarchy = options->hierarchy,
 		.jit = self->jit,
 		.memory = self->memory,
 		.threads = options->threads,
-		.classifies = options->classifies,
-		.names_stores = options->names_stores,
-		.predicts_branches = options->predicts_branches,
-		.branches = options->branches,
-		.quantum = options->quantum,
-		.range = options->range,
-		.function = options->function,
+		.replay = options->replay,
 	};
 	self->traces = lode_live_traces_new(&trace);
 	return self;

@@ -11,8 +11,8 @@
 typedef struct LodeProfile LodeProfile;
 typedef struct LodeTracedImport LodeTracedImport;
 
-/* Uses the options of traces, which are borrowed to the end; paths are ignored, and `function` is
- * for the recorder. */
+/* Uses the options of traces, which are borrowed to the end; paths are ignored, and
+ * `replay.function` is for the recorder. */
 LodeTracedImport *lode_traced_import_new(const LodeImportOptions *options);
 void lode_traced_import_free(LodeTracedImport *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedImport, lode_traced_import_free)

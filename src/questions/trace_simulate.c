@@ -299,15 +299,15 @@ static bool prepare_places(LodeSimulation *self, GError **error)
 		return lode_parameter_refuse(
 			error, "--sharing needs several cores, as in --cache host,cores=4");
 	self->import = (LodeImportOptions){
-		.hierarchy = hierarchy,
+		.replay.hierarchy = hierarchy,
 		.threads = options->threads,
-		.classifies = self->replay.classifies || options->has_sharing,
-		.names_stores = options->has_sharing,
-		.predicts_branches = options->has_branches,
-		.branches = options->branches,
-		.quantum = options->quantum,
-		.range = &options->selection.range,
-		.function = options->selection.function,
+		.replay.classifies = self->replay.classifies || options->has_sharing,
+		.replay.names_stores = options->has_sharing,
+		.replay.predicts_branches = options->has_branches,
+		.replay.branches = options->branches,
+		.replay.quantum = options->quantum,
+		.replay.range = &options->selection.range,
+		.replay.function = options->selection.function,
 		.jit_files = options->jit_files,
 		.n_jit_files = options->jit_files != NULL
 	                               ? g_strv_length((char **)options->jit_files)
@@ -533,10 +533,12 @@ static bool find_event(
 {
 	const char *const one[] = {self->options->event, NULL};
 	static const char *const of_branches[] = {"branch-miss", NULL};
-	const char *const *names = self->options->event != NULL     ? one
-	                           : self->import.predicts_branches ? of_branches
-	                                                            : lode_simulated_events();
-	const char *const *classes = names != one && names != of_branches && self->import.classifies
+	const char *const *names = self->options->event != NULL ? one
+	                           : self->import.replay.predicts_branches
+	                                   ? of_branches
+	                                   : lode_simulated_events();
+	const char *const *classes = names != one && names != of_branches &&
+	                                             self->import.replay.classifies
 	                                     ? lode_simulated_events_classes()
 	                                     : one + 1;
 
@@ -649,7 +651,7 @@ static bool write_sharing(const LodeSimulation *self, const LodeProfile *profile
 {
 	static const char *const events[] = {LODE_FALSE_SHARING_MISS, LODE_TRUE_SHARING_MISS, NULL};
 	const LodeSampleFilterOptions both = {.events = events, .progress = asking->progress};
-	const LodeCache *first = first_data_cache(self->import.hierarchy);
+	const LodeCache *first = first_data_cache(self->import.replay.hierarchy);
 	const Options *options = self->options;
 	LodeMemorySharingOptions view = {.format = options->format,
 		.terminal = asking->terminal,

@@ -38,12 +38,12 @@ static const LodeParameter rows[] = {
 	{"simulate", LODE_TEXT(Options, simulate), .value = "CACHES",
 		.summary = "replay the address trace through these caches: a description such as "
 			   "d1=32K:8:64,l2=1M:16:64, or a preset such as host"},
-	{"classify", LODE_FLAG(Options, import.classifies), .needs = "simulate",
+	{"classify", LODE_FLAG(Options, import.replay.classifies), .needs = "simulate",
 		.summary = "with --simulate: classify the data misses of the first level, as "
 			   "events such as false-sharing-miss"},
-	{"branches", LODE_WORD(Options, import.branches), .value = "tage|callgrind",
+	{"branches", LODE_WORD(Options, import.replay.branches), .value = "tage|callgrind",
 		.read = lode_branch_model_from_text,
-		.given = offsetof(Options, import.predicts_branches),
+		.given = offsetof(Options, import.replay.predicts_branches),
 		.summary = "predict the branches of the address trace, as processors of today do "
 			   "or as callgrind does: the event branch-miss"},
 	{"only", LODE_TEXTS(Options, import.only), .value = "GLOB",
@@ -116,10 +116,10 @@ static int run(void *options, char **arguments, GError **error)
 	import->n_jit_files = length(import->jit_files);
 	import->n_attribute_files = length(import->attribute_files);
 	import->checks_jit_files = true;
-	import->hierarchy = hierarchy;
-	import->names_stores = import->classifies;
-	import->range = given->part.is_part ? &given->part.range : NULL;
-	import->function = given->part.function;
+	import->replay.hierarchy = hierarchy;
+	import->replay.names_stores = import->replay.classifies;
+	import->replay.range = given->part.is_part ? &given->part.range : NULL;
+	import->replay.function = given->part.function;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeProfile) profile = lode_import(import, &screen.progress, error);

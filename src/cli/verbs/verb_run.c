@@ -83,12 +83,12 @@ static LodeImportOptions import_options(const Options *given, const LodeRecorded
 	bool is_trace = recording->kind == LODE_RECORDING_TRACE;
 
 	return (LodeImportOptions){
-		.hierarchy = is_trace ? recording->caches : NULL,
+		.replay.hierarchy = is_trace ? recording->caches : NULL,
 		.only = recording->only,
 		.is_alone = recording->is_alone,
 		.is_recorded_so = true,
-		.predicts_branches = is_trace,
-		.branches = recording->branches,
+		.replay.predicts_branches = is_trace,
+		.replay.branches = recording->branches,
 		.program = recorded->program,
 		.max_accesses = MAX_ACCESSES,
 		.allow_debuginfod = given->recording.allow_debuginfod,

@@ -124,7 +124,7 @@ static void keep_store(Trace *self, const LodeCacheMiss *miss, uint32_t stream)
 static bool is_first_level_data(const Trace *self, const LodeCacheMiss *miss)
 {
 	const LodeCache *cache = &g_array_index(
-		self->reading->options.hierarchy->caches, LodeCache, miss->cache);
+		self->reading->options.replay.hierarchy->caches, LodeCache, miss->cache);
 
 	return cache->level == 1 && !cache->is_tlb && miss->kind != LODE_REFERENCE_FETCH;
 }
@@ -221,8 +221,8 @@ static bool add_slice(Trace *self, const LodeTraceFrame *slice, GError **error)
 
 	if (is_counted && !lode_traced_counts_add(self->counts, slice, error))
 		return false;
-	if (self->simulation != NULL && self->reading->options.quantum > 0)
-		slice = turns = lode_frame_turns_new(slice, self->reading->options.quantum);
+	if (self->simulation != NULL && self->reading->options.replay.quantum > 0)
+		slice = turns = lode_frame_turns_new(slice, self->reading->options.replay.quantum);
 	if (is_counted && self->branches != NULL &&
 		!lode_traced_branches_add(self->branches, slice, error))
 		return false;
@@ -274,7 +274,7 @@ static void name_streams(Reading *self)
 
 	memset(streams, 0xff, MAX(sums->len, 1) * sizeof(uint32_t));
 	memset(self->streams, 0xff, sizeof(self->streams));
-	if (self->options.hierarchy == NULL)
+	if (self->options.replay.hierarchy == NULL)
 		g_ptr_array_add(self->stream_names, (char *)LODE_TRACED_ACCESSES);
 	for (size_t i = 0; i < LODE_HIERARCHY_MAX_CACHES; i++) {
 		uint32_t sum = self->misses.sums[i];
@@ -314,11 +314,11 @@ static char *part_text(const LodeTraceRange *range, uint64_t n_references)
 static void name_recording(
 	Reading *self, const LodeTraceDescription *description, uint64_t n_references)
 {
-	const LodeHierarchy *hierarchy = self->options.hierarchy;
+	const LodeHierarchy *hierarchy = self->options.replay.hierarchy;
 	LodeRecording *recording = self->recording;
 	g_autofree char *caches = hierarchy != NULL ? lode_hierarchy_to_text(hierarchy) : NULL;
-	g_autofree char *part = part_text(self->options.range, n_references);
-	const char *function = self->options.function;
+	g_autofree char *part = part_text(self->options.replay.range, n_references);
+	const char *function = self->options.replay.function;
 	g_autofree char *creator = g_strconcat(
 		description->tool != NULL ? description->tool : "unknown tool",
 		description->is_partial ? " trace of a part" : " trace", part,
@@ -343,13 +343,15 @@ static void reading_init(Reading *self, const LodeTracedRecordingOptions *option
 	};
 	self->recording->is_trace = true;
 	self->recording->frequency = LODE_FREQUENCY_EXACT;
-	lode_traced_misses_init(
-		&self->misses, self->recording, options->hierarchy, options->classifies);
+	lode_traced_misses_init(&self->misses, self->recording, options->replay.hierarchy,
+		options->replay.classifies);
 	name_streams(self);
-	if (options->predicts_branches) {
+	if (options->replay.predicts_branches) {
 		const LodeTracedBranchesOptions predicting = {
-			.model = options->branches,
-			.n_cores = options->hierarchy != NULL ? options->hierarchy->n_cores : 1,
+			.model = options->replay.branches,
+			.n_cores = options->replay.hierarchy != NULL
+		                           ? options->replay.hierarchy->n_cores
+		                           : 1,
 		};
 		lode_traced_branch_sums_init(&self->branches, &predicting, self->recording,
 			lode_places_images(options->memory->options.places));
@@ -397,8 +399,8 @@ static Trace *trace_new(Reading *reading, const LodeTraceDescription *descriptio
 	uint32_t pid = lode_traced_places_find_pid(description);
 	g_autoptr(Trace) self = g_new0(Trace, 1);
 	const LodeCacheSimulationOptions simulating = {.threads = 1,
-		.classifies = options->classifies,
-		.names_stores = options->names_stores,
+		.classifies = options->replay.classifies,
+		.names_stores = options->replay.names_stores,
 		.on_miss = add_miss,
 		.user_data = self};
 
@@ -410,18 +412,19 @@ static Trace *trace_new(Reading *reading, const LodeTraceDescription *descriptio
 					 description, pid, &reading->placing);
 	add_pid(reading->recording, pid);
 	self->counts = lode_traced_counts_new(self->places, &reading->rows);
-	if (options->predicts_branches)
+	if (options->replay.predicts_branches)
 		self->branches = lode_traced_branches_new(
 			&reading->branches, self->counts, &reading->rows);
 	self->memory = lode_traced_memory_new(reading->stream_names->len);
-	for (int i = 0; options->classifies && i < LODE_N_MISS_CLASSES; i++)
-		if (is_counted(i) && options->hierarchy != NULL)
+	for (int i = 0; options->replay.classifies && i < LODE_N_MISS_CLASSES; i++)
+		if (is_counted(i) && options->replay.hierarchy != NULL)
 			lode_traced_memory_set_counted(self->memory, reading->class_streams[i]);
-	if (options->hierarchy != NULL)
+	if (options->replay.hierarchy != NULL)
 		self->simulation = lode_cache_simulation_new(
-			&options->hierarchy, 1, &simulating, error);
-	return options->hierarchy == NULL || self->simulation != NULL ? g_steal_pointer(&self)
-	                                                              : NULL;
+			&options->replay.hierarchy, 1, &simulating, error);
+	return options->replay.hierarchy == NULL || self->simulation != NULL
+	               ? g_steal_pointer(&self)
+	               : NULL;
 }
 
 /* No more frames will come: their memory is freed, except for the kept addresses. */
@@ -528,9 +531,9 @@ static bool choose_function(Reading *self, LodeTraceReader *reader, bool is_last
 	g_autoptr(GError) why = NULL;
 	g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 
-	if (self->options.function == NULL)
+	if (self->options.replay.function == NULL)
 		return true;
-	if (lode_traced_functions_choose(reader, self->options.function, &why)) {
+	if (lode_traced_functions_choose(reader, self->options.replay.function, &why)) {
 		self->has_function = true;
 		return true;
 	}
@@ -620,7 +623,7 @@ static bool read_trace(
 {
 	const LodeTracedRecordingOptions *options = &self->options;
 	const LodeTraceReaderOptions reading = {
-		.threads = options->threads, .range = options->range};
+		.threads = options->threads, .range = options->replay.range};
 	g_autoptr(LodeTraceReader)
 		reader = lode_trace_reader_open(options->paths[number], &reading, error);
 
@@ -643,7 +646,7 @@ static bool read_trace(
 	trace_end(trace);
 	/* The references inside a function have numbers of their own. */
 	g_autofree char *log = g_strconcat(trace->path, LODE_TRACE_LOG_SUFFIX, NULL);
-	if (options->function == NULL)
+	if (options->replay.function == NULL)
 		take_allocations(trace, log);
 	trace_finish(trace, options->n_paths > 1);
 	return true;
@@ -699,7 +702,9 @@ static void *begin_live(const LodeTraceDescription *description, void *user_data
 	if (trace == NULL)
 		return NULL;
 	trace->number = self->traces->len;
-	trace->first = self->reading.options.range != NULL ? self->reading.options.range->first : 0;
+	trace->first = self->reading.options.replay.range != NULL
+	                       ? self->reading.options.replay.range->first
+	                       : 0;
 	g_ptr_array_add(self->traces, trace);
 	return trace;
 }
@@ -755,9 +760,9 @@ LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options)
 		.take = take_live,
 		.end = end_live,
 		.user_data = self,
-		.range = options->range,
+		.range = options->replay.range,
 		/* Turns are cut where a frame ends. */
-		.frame_references = options->quantum > 0 ? UINT64_MAX : 0,
+		.frame_references = options->replay.quantum > 0 ? UINT64_MAX : 0,
 	};
 	self->traces = g_ptr_array_new_with_free_func(live_trace_free);
 	self->ended = g_array_new(FALSE, FALSE, sizeof(Trace *));

@@ -10,8 +10,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "caches/branch_predictor.h"
-#include "caches/hierarchy/hierarchy.h"
+#include "ingest/traced/replay_options.h"
 #include "sources/code/jit_code_set.h"
 #include "sources/recording.h"
 #include "traces/trace_reader.h"
@@ -33,20 +32,10 @@ const char *lode_traced_damage(const LodeProfile *profile);
 typedef struct {
 	const char *const *paths; /* traces of processes, each with addresses of its own */
 	size_t n_paths;
-	const LodeHierarchy *hierarchy; /* for each process anew; NULL: no caches; then accesses are
-	                                   kept, not misses */
 	LodeJitCodeSet *jit;
 	LodeMemoryReading *memory; /* gets the data addresses */
 	unsigned threads;          /* 0: all processors */
-	bool classifies;           /* misses of data in the first level, by why */
-	bool names_stores;         /* what those due to sharing are due to; with the above */
-	bool predicts_branches;    /* by the model that follows, of which each core has one */
-	LodeBranchModel branches;
-	const LodeTraceRange
-		*range; /* the range that is read, its warm-up by the caches alone; NULL: all */
-	const char *function; /* of that, the references inside it; NULL: all */
-	uint64_t quantum;     /* the caches see threads take turns of so many instructions; 0: as in
-	                         the trace */
+	LodeReplayOptions replay;
 } LodeTracedRecordingOptions;
 
 /* The caller owns the result. Errors: those of lode_trace_reader_open() and _next(), _LIMIT,
@@ -62,8 +51,8 @@ LodeRecording *lode_traced_recording_read(
  */
 typedef struct LodeLiveTraces LodeLiveTraces;
 
-/* `paths` is ignored, and `function` is for the recorder: it is only named here. The options'
- * pointers are borrowed until the end; files may be added to `jit` until then. */
+/* `paths` is ignored, and `replay.function` is for the recorder: it is only named here. The
+ * options' pointers are borrowed until the end; files may be added to `jit` until then. */
 LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options);
 void lode_live_traces_free(LodeLiveTraces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveTraces, lode_live_traces_free)

@@ -19,7 +19,7 @@
 static LodeProfile *import_file(const char *path, const LodeHierarchy *hierarchy, GError **error)
 {
 	const LodeImportOptions options = {
-		.paths = &path, .n_paths = 1, .hierarchy = hierarchy, .threads = 2};
+		.paths = &path, .n_paths = 1, .replay.hierarchy = hierarchy, .threads = 2};
 
 	return lode_import(&options, NULL, error);
 }
@@ -708,9 +708,9 @@ static void test_live(void)
 	LodeImportOptions options = {.paths = paths,
 		.n_paths = LIVE_TRACES,
 		.threads = 1,
-		.hierarchy = random_bit() ? hierarchy : NULL,
-		.predicts_branches = true};
-	options.classifies = options.hierarchy != NULL;
+		.replay.hierarchy = random_bit() ? hierarchy : NULL,
+		.replay.predicts_branches = true};
+	options.replay.classifies = options.replay.hierarchy != NULL;
 	g_autoptr(LodeProfile) read = lode_import(&options, NULL, &error);
 	g_assert_no_error(error);
 	g_autoptr(LodeTracedImport) import = lode_traced_import_new(&options);

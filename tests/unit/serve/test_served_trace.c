@@ -67,7 +67,8 @@ static void test_profile(void)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeServedTrace) trace = lode_served_trace_open(path, &error);
 	g_autoptr(LodeHierarchy) one = caches("d1=1K:2:64"), other = caches("d1=8K:2:64");
-	const LodeImportOptions small = {.hierarchy = one}, large = {.hierarchy = other};
+	const LodeImportOptions small = {.replay.hierarchy = one},
+				large = {.replay.hierarchy = other};
 	g_autoptr(GCancellable) cancellable = g_cancellable_new();
 	const LodeProgress progress = {.cancellable = cancellable};
 
@@ -111,7 +112,7 @@ static void test_waiting(void)
 	g_autofree char *path = write_trace();
 	g_autoptr(LodeServedTrace) trace = lode_served_trace_open(path, NULL);
 	g_autoptr(LodeHierarchy) hierarchy = caches("d1=1K:2:64");
-	const LodeImportOptions small = {.hierarchy = hierarchy};
+	const LodeImportOptions small = {.replay.hierarchy = hierarchy};
 	g_autoptr(GCancellable) cancellable = g_cancellable_new();
 	const LodeProgress progress = {.cancellable = cancellable};
 	g_autoptr(GError) error = NULL;
