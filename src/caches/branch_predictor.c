@@ -2,6 +2,7 @@
 /* Branch predictors, as branch_predictor.h defines them. */
 #include "caches/branch_predictor.h"
 
+#include "base/bits.h"
 #include "base/text/words.h"
 
 #include <stdlib.h>
@@ -105,10 +106,10 @@ static uint64_t mask_of(unsigned n_bits)
 /* A hash of the address and the last bits of the history. */
 static uint64_t hash_of(const Tage *self, uint64_t address, unsigned n_bits)
 {
-	uint64_t hash = (self->recent & mask_of(n_bits)) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (self->recent & lode_low_bits(n_bits)) * UINT64_C(0x9e3779b97f4a7c15);
 
 	if (n_bits > 64)
-		hash += (self->old & mask_of(n_bits - 64)) * UINT64_C(0xc2b2ae3d27d4eb4f);
+		hash += (self->old & lode_low_bits(n_bits - 64)) * UINT64_C(0xc2b2ae3d27d4eb4f);
 	hash = (hash ^ hash >> 29) + (address + n_bits) * UINT64_C(0xbf58476d1ce4e5b9);
 	return (hash ^ hash >> 32) * UINT64_C(0x94d049bb133111eb);
 }
@@ -120,7 +121,7 @@ static uint32_t index_of(uint64_t hash, unsigned n_bits)
 
 static uint16_t tag_of(uint64_t hash)
 {
-	return (uint16_t)((hash >> TAG_SHIFT & mask_of(TAG_BITS)) + 1);
+	return (uint16_t)((hash >> TAG_SHIFT & lode_low_bits(TAG_BITS)) + 1);
 }
 
 static void remember(Tage *self, uint64_t bits, unsigned n)

@@ -21,6 +21,7 @@
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "base/files/own_library.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
@@ -294,7 +295,7 @@ static void add_families(Search *self, const Walk *walk, const Role *roles, uint
 		at = stack_at(walk, at)->outer;
 		if (family == LODE_NONE || family >= 64 || (known >> family & 1) != 0)
 			continue;
-		known |= UINT64_C(1) << family;
+		known |= LODE_BIT(family);
 		add_cost(
 			self, LODE_NONE, family, &nobody, walk->costs[stack], walk->samples[stack]);
 	}

@@ -6,6 +6,7 @@
 #include "analyses/diagnoses/code/small_calls.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "model/observed/fused_branch.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
@@ -267,8 +268,7 @@ static uint64_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop
 	double writing = loop->store_bytes / loop->iteration_ns / write;
 	if (reading + writing < LEAST_RATE || reading + writing > MOST_RATE)
 		return 0;
-	return UINT64_C(1) << (writing > reading ? LODE_CODE_LIMIT_WRITING
-						 : LODE_CODE_LIMIT_READING);
+	return LODE_BIT(writing > reading ? LODE_CODE_LIMIT_WRITING : LODE_CODE_LIMIT_READING);
 }
 
 /* One unit is busy nearly all the time, and nothing else near as long. */
@@ -313,7 +313,7 @@ static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 		if (step < LODE_N_STEPS_OF && chain >= LEAST_CYCLES &&
 			chain >= FAR_ABOVE * MAX(units, other) && loop->unmodelled == 0 &&
 			(!(loop->calls > 0) || step == LODE_STEP_OF_LOAD))
-			limits |= UINT64_C(1) << (LODE_CODE_LIMIT_STEP + step);
+			limits |= LODE_BIT(LODE_CODE_LIMIT_STEP + step);
 		return limits;
 	}
 	/* The time may be wrong by two of its errors. */
@@ -321,11 +321,11 @@ static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 	double least = NEAR * cycles * MAX(1 - wrong, 0), most = cycles * (1 + wrong) / NEAR;
 	if (step < LODE_N_STEPS_OF && chain >= least && chain <= most &&
 		!is_counter(step, chain, units))
-		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_STEP + step);
+		limits |= LODE_BIT(LODE_CODE_LIMIT_STEP + step);
 	if (units >= least && units <= most)
-		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
+		limits |= LODE_BIT(LODE_CODE_LIMIT_UNIT + unit);
 	if (has_one_busy_unit(loop, cycles))
-		limits |= UINT64_C(1) << LODE_CODE_PORT;
+		limits |= LODE_BIT(LODE_CODE_PORT);
 	return limits | memory_limit_of(self, loop);
 }
 
@@ -337,12 +337,12 @@ static void find_limits(LodeCostedCode *self)
 	for (uint32_t i = 0; i < profile->loops->len; i++) {
 		limits[i] = limits_of(self, &LODE_AT(profile->loops, LodeLoop, i));
 		if ((limits[i] >> (LODE_CODE_LIMIT_STEP + LODE_STEP_OF_LOAD) & 1) != 0)
-			limits[i] |= UINT64_C(1) << LODE_CODE_CHASE;
+			limits[i] |= LODE_BIT(LODE_CODE_CHASE);
 	}
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (self->loops[i] != LODE_NONE && has(self, i, CHASED) &&
 			(!has(self, i, ADDRESSING) || has(self, i, INDEXED)))
-			limits[self->loops[i]] &= ~(UINT64_C(1) << LODE_CODE_CHASE);
+			limits[self->loops[i]] &= ~LODE_BIT(LODE_CODE_CHASE);
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (self->loops[i] != LODE_NONE)
 			self->facts[i] |= limits[self->loops[i]];
@@ -377,7 +377,7 @@ static void judge_all(Judge *self)
 }
 
 /* Bit of the fact: `hard`, the one after it where nothing is known, or 0. */
-static uint32_t judge(const Judge *self, uint32_t branch, unsigned hard)
+static uint64_t judge(const Judge *self, uint32_t branch, unsigned hard)
 {
 	const LodeProfile *profile = self->code->context->profile;
 	const LodeObservedInstruction *seen = profile->windows != NULL
@@ -389,21 +389,21 @@ static uint32_t judge(const Judge *self, uint32_t branch, unsigned hard)
 	if (self->misses != LODE_NONE)
 		return executions > 0 && lode_fused_event_value(profile, self->misses, branch) >=
 		                                 HARD * executions
-		               ? UINT32_C(1) << hard
+		               ? LODE_BIT(hard)
 		               : 0;
 	if (profile->windows != NULL && lode_windows_stays(profile->windows, branch))
 		return 0;
 	if (isnan(self->shared) || outcomes + PRIOR_OUTCOMES < LEAST_OUTCOMES)
-		return UINT32_C(1) << (hard + 1);
+		return LODE_BIT(hard + 1);
 	return (seen->unforetold + self->shared * PRIOR_OUTCOMES) / (outcomes + PRIOR_OUTCOMES) >=
 	                       HARD
-	               ? UINT32_C(1) << hard
+	               ? LODE_BIT(hard)
 	               : 0;
 }
 
 /* The bit goes to an instruction, and to the next one, if that has more weight: samples are taken
  * late. A load there may wait for itself. */
-static void mark_way(LodeCostedCode *self, uint32_t head, uint32_t bit)
+static void mark_way(LodeCostedCode *self, uint32_t head, uint64_t bit)
 {
 	const LodeProfile *profile = self->context->profile;
 
@@ -487,7 +487,7 @@ static const double PART_OF_IT = 0.25;
  * After a wrong guess, the first instructions of the right way are waited for, more than the
  * compare is: where a compare with memory has most, it is the load that is slow.
  */
-static void mark_fork(LodeCostedCode *self, const Fork *fork, uint32_t bit)
+static void mark_fork(LodeCostedCode *self, const Fork *fork, uint64_t bit)
 {
 	const LodeProfile *profile = self->context->profile;
 	uint32_t fused = lode_fused_with(profile, fork->branch);
@@ -499,7 +499,7 @@ static void mark_fork(LodeCostedCode *self, const Fork *fork, uint32_t bit)
 		heads += self->weights[fork->heads[k]];
 		least = MIN(least, self->weights[fork->heads[k]]);
 	}
-	if ((bit & UINT32_C(1) << LODE_CODE_FORK_OPEN) != 0 &&
+	if ((bit & LODE_BIT(LODE_CODE_FORK_OPEN)) != 0 &&
 		(fork->heads[1] == LODE_NONE || least < LEAST_OF_BOTH * heads))
 		return;
 	if (fused != LODE_NONE && has(self, fused, LOAD) && heads < compared)
@@ -519,7 +519,7 @@ static void find_forks(LodeCostedCode *self, const Judge *judging)
 
 	for (guint i = 0; i < forks->len; i++) {
 		const Fork *fork = &g_array_index(forks, Fork, i);
-		uint32_t bit = judge(judging, fork->branch, LODE_CODE_FORK_HARD);
+		uint64_t bit = judge(judging, fork->branch, LODE_CODE_FORK_HARD);
 		if (bit != 0)
 			mark_fork(self, fork, bit);
 	}
@@ -590,8 +590,8 @@ static void find_entries(LodeCostedCode *self, const Judge *judging)
 	if (sum * sum < LEAST_ENTRIES * squares)
 		return;
 	for (guint i = 0; i < entries->len; i++)
-		mark_way(self, g_array_index(entries, uint32_t, i),
-			UINT32_C(1) << LODE_CODE_TARGET_OPEN);
+		mark_way(
+			self, g_array_index(entries, uint32_t, i), LODE_BIT(LODE_CODE_TARGET_OPEN));
 }
 
 /* An entry is reached through a pointer where at least half of its known calls are. */
@@ -601,7 +601,7 @@ static void find_targets(LodeCostedCode *self, const Judge *judging)
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		double indirect = 0, all = 0;
-		uint32_t bits = 0;
+		uint64_t bits = 0;
 		for (uint32_t w = self->way_starts[i]; w < self->way_starts[i + 1]; w++) {
 			const LodeCodeWay *way = &self->ways[w];
 			if (way->kind != LODE_EDGE_CALL && way->kind != LODE_EDGE_JUMP)
@@ -612,7 +612,7 @@ static void find_targets(LodeCostedCode *self, const Judge *judging)
 			if (!has(self, way->source, INDIRECT) || has(self, way->source, GLOBAL))
 				continue;
 			indirect += way->count;
-			uint32_t bit = judge(judging, way->source, LODE_CODE_TARGET_HARD);
+			uint64_t bit = judge(judging, way->source, LODE_CODE_TARGET_HARD);
 			self->facts[way->source] |= bit;
 			bits |= bit;
 		}
@@ -673,7 +673,7 @@ static void find_dense(LodeCostedCode *self, const GArray *seen)
 		       : used->accesses >= ENOUGH_ACCESSES ? used
 		                                           : &all;
 		if (is_dense(used))
-			self->facts[i] |= UINT32_C(1) << LODE_CODE_DENSE;
+			self->facts[i] |= LODE_BIT(LODE_CODE_DENSE);
 	}
 }
 
@@ -687,7 +687,7 @@ static void find_facts_of_lines(LodeCostedCode *self)
 		const LodeObservedInstruction *one = &LODE_AT(
 			windows->instructions, LodeObservedInstruction, i);
 		if (one->accesses >= LEAST_ACCESSES && one->split >= MOST_SPLIT * one->accesses)
-			self->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SPLIT;
+			self->facts[one->instruction] |= LODE_BIT(LODE_CODE_SPLIT);
 	}
 	find_dense(self, windows->instructions);
 }
@@ -704,7 +704,7 @@ static void find_crowded(LodeCostedCode *self)
 			are_crowded[self->loops[i]] = true;
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (self->loops[i] != LODE_NONE && are_crowded[self->loops[i]])
-			self->facts[i] |= UINT32_C(1) << LODE_CODE_CROWDED;
+			self->facts[i] |= LODE_BIT(LODE_CODE_CROWDED);
 }
 
 /* In functions that take roots and divide nothing. */
@@ -721,7 +721,7 @@ static void find_roots(LodeCostedCode *self)
 	}
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (does[lode_profile_instruction(profile, i)->function] == TAKES_ROOTS)
-			self->facts[i] |= UINT32_C(1) << LODE_CODE_ROOTS;
+			self->facts[i] |= LODE_BIT(LODE_CODE_ROOTS);
 }
 
 LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)

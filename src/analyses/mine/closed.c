@@ -12,6 +12,7 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "model/index.h"
 #include "model/mining_run.h"
@@ -65,7 +66,7 @@ static uint64_t signature_of(const uint32_t *items, uint32_t n)
 	uint64_t signature = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		signature |= UINT64_C(1) << lode_hash_slot(LODE_ITEM_ATTRIBUTE(items[i]), 6);
+		signature |= LODE_BIT(lode_hash_slot(LODE_ITEM_ATTRIBUTE(items[i]), 6));
 	return signature;
 }
 

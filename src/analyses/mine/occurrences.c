@@ -9,6 +9,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "model/index.h"
 #include "model/mining_run.h"
@@ -92,7 +93,7 @@ static uint64_t cover_of(const Search *self, uint32_t class_id, uint32_t first, 
 		while (at < at_end && graph->class_members[at] < wanted)
 			at++;
 		if (at < at_end && graph->class_members[at] == wanted)
-			bits |= UINT64_C(1) << (i - first);
+			bits |= LODE_BIT(i - first);
 	}
 	return bits;
 }
@@ -124,7 +125,7 @@ static uint64_t full_cover(const Search *self, uint32_t element)
 {
 	uint32_t n = self->element_starts[element + 1] - self->element_starts[element];
 
-	return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+	return lode_low_bits(n);
 }
 
 /* Whether positions [first, n) are a minimal window for the element. */

@@ -6,6 +6,7 @@
  */
 #include "analyses/mine/searcher.h"
 #include "base/arrays/hash.h"
+#include "base/bits.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 
@@ -137,7 +138,7 @@ static ElementBits bits_of(const Enumeration *run, const LodeAlternative *elemen
 	ElementBits bits = {.after = last < 0 ? UINT64_MAX : ~UINT64_C(1) << last};
 
 	for (uint32_t i = 0; i < element->size; i++)
-		bits.items |= UINT64_C(1) << items[element->first_item + i];
+		bits.items |= LODE_BIT(items[element->first_item + i]);
 	return bits;
 }
 
@@ -252,7 +253,7 @@ static void fill_children_bits(Enumeration *run, LodeSearcher *worker, Growth *g
 	uint64_t children = 0;
 
 	for (size_t i = 0; i < growth->children.n; i++)
-		children |= UINT64_C(1) << LODE_BUFFER_AT(&growth->children, LodeChild, i).item;
+		children |= LODE_BIT(LODE_BUFFER_AT(&growth->children, LodeChild, i).item);
 	for (uint32_t g = element->first_group; g < element->first_group + element->n_groups; g++) {
 		uint32_t class_id =
 			LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]).class_id;
@@ -624,7 +625,7 @@ static uint64_t element_bits(const Enumeration *run, size_t first, size_t end)
 	for (size_t i = first; i < end; i++) {
 		const LodeAlternative *one = &LODE_BUFFER_AT(
 			&level->alternatives, LodeAlternative, i);
-		bits |= UINT64_C(1) << LODE_BUFFER_AT(&level->items, uint32_t, one->first_item);
+		bits |= LODE_BIT(LODE_BUFFER_AT(&level->items, uint32_t, one->first_item));
 	}
 	return bits;
 }

@@ -4,6 +4,7 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/large_array.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 #include "model/mining_run.h"
@@ -725,7 +726,7 @@ static void prepare_class_bits(LodeSearchGraph *self)
 		const uint32_t *members = lode_search_graph_class(self, class_id, &n);
 		LodeClassBits *bits = &self->class_bits[class_id];
 		for (uint32_t i = 0; i < n; i++) {
-			uint64_t bit = UINT64_C(1) << LODE_MEMBER_ITEM(members[i]);
+			uint64_t bit = LODE_BIT(LODE_MEMBER_ITEM(members[i]));
 			bits->items |= bit;
 			bits->firsts |= (members[i] & LODE_MEMBER_FIRST) != 0 ? bit : 0;
 			bits->lasts |= (members[i] & LODE_MEMBER_LAST) != 0 ? bit : 0;

@@ -2,6 +2,7 @@
 #include "analyses/mine/searcher.h"
 
 #include "base/arrays/large_array.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "machine/memory_budget.h"
 #include "model/index.h"
@@ -287,7 +288,7 @@ static bool sort_gathered(LodeSearcher *self, size_t n_candidates)
 	if (marks->capacity != n_before)
 		memset(words, 0, marks->capacity * sizeof(uint64_t));
 	for (size_t i = 0; i < self->gathered.n; i++)
-		words[gathered[i] / 64] |= UINT64_C(1) << gathered[i] % 64;
+		words[gathered[i] / 64] |= LODE_BIT(gathered[i] % 64);
 	for (size_t word = 0; word < n_words; word++) {
 		for (uint64_t rest = words[word]; rest != 0; rest &= rest - 1)
 			gathered[n++] = (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(rest);

@@ -9,6 +9,7 @@
 #include "analyses/mine/searcher.h"
 
 #include "base/arrays/hash.h"
+#include "base/bits.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 
@@ -248,7 +249,7 @@ static Window first_window(Matched matched, uint32_t vertex_class)
 /* Matches the vertex of the step. */
 static void match_step(Window *window, const Step *step)
 {
-	window->matched.positions |= UINT64_C(1) << (step->length - 1);
+	window->matched.positions |= LODE_BIT(step->length - 1);
 	window->matched.ratio += step->ratio;
 	window->matched.n++;
 }
@@ -832,7 +833,7 @@ static bool find_pairs(LodeSearcher *self, LodeLevel *level, uint64_t elements)
 		for (uint32_t other = item + 1; other < n_items; other++)
 			if (lode_search_may_pass(self->search, pairs->weight[item][other],
 				    pairs->count[item][other]))
-				pairs->partners[item] |= UINT64_C(1) << other;
+				pairs->partners[item] |= LODE_BIT(other);
 		any |= pairs->partners[item];
 	}
 	return any != 0;

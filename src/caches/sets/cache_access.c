@@ -6,6 +6,8 @@
  */
 #include "caches/sets/cache_access.h"
 
+#include "base/bits.h"
+
 /* The data of a reference, including that which its misses report. */
 typedef struct {
 	uint64_t first, last; /* bytes; the latter not below the former */
@@ -54,7 +56,7 @@ static void write_lines(LodeCacheCore *core, unsigned level, uint64_t first, uin
 			*entry |= LODE_LINE_DIRTY;
 		else
 			write_lines(core, level + 1, MAX(first, line << shift),
-				MIN(last, line << shift | ((UINT64_C(1) << shift) - 1)));
+				MIN(last, line << shift | (LODE_BIT(shift) - 1)));
 		if (line == last >> shift)
 			break;
 	}
@@ -65,8 +67,7 @@ static void write_back(LodeCacheCore *core, LodeCacheCopy *copy, uint64_t line)
 	uint64_t first = line << copy->line_shift;
 
 	copy->counts->write_backs++;
-	write_lines(core, copy->data_level + 1u, first,
-		first | ((UINT64_C(1) << copy->line_shift) - 1));
+	write_lines(core, copy->data_level + 1u, first, first | (LODE_BIT(copy->line_shift) - 1));
 }
 
 /* Brings in a line that the copy does not hold; what goes is written back where it has to be.
@@ -171,7 +172,7 @@ static uint64_t bytes_of_line(uint64_t line, unsigned line_shift, uint64_t first
 {
 	uint64_t start = line << line_shift;
 	unsigned part_shift = line_shift > 6 ? line_shift - 6 : 0;
-	uint64_t end = start | ((UINT64_C(1) << line_shift) - 1);
+	uint64_t end = start | (LODE_BIT(line_shift) - 1);
 	unsigned low = (unsigned)((MAX(first, start) - start) >> part_shift);
 	unsigned high = (unsigned)((MIN(last, end) - start) >> part_shift);
 
@@ -379,7 +380,7 @@ static void prefetch(
 	const Request *request, LodeCacheCopy *const *path, unsigned level, uint64_t line)
 {
 	uint64_t first = line << path[level]->line_shift;
-	uint64_t last = first | ((UINT64_C(1) << path[level]->line_shift) - 1);
+	uint64_t last = first | (LODE_BIT(path[level]->line_shift) - 1);
 	bool is_there = false;
 
 	if (lode_cache_sets_find(&path[level]->sets, line) != NULL)
@@ -441,7 +442,7 @@ static G_NO_INLINE void note_store(const Request *request, uint64_t line, unsign
 {
 	const Access *access = request->access;
 	const LodeCacheMachine *machine = request->machine;
-	uint64_t start = line << shift, end = start | ((UINT64_C(1) << shift) - 1);
+	uint64_t start = line << shift, end = start | (LODE_BIT(shift) - 1);
 	uint64_t bytes = bytes_of_line(line, shift, access->first, access->last);
 	const LodeCacheStore store = {
 		.instruction = access->instruction,

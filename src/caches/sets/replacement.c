@@ -2,6 +2,8 @@
 /* The policies, each a row of the table at the end. */
 #include "caches/sets/replacement.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 static void ignore(uint64_t *state, unsigned n_ways, unsigned way)
@@ -202,7 +204,7 @@ static size_t plru_words(unsigned n_ways)
 static void plru_touch(uint64_t *state, unsigned n_ways, unsigned way)
 {
 	for (unsigned node = n_ways + way; node > 1; node /= 2) {
-		uint64_t bit = UINT64_C(1) << (node / 2 % 64);
+		uint64_t bit = LODE_BIT(node / 2 % 64);
 		uint64_t *word = &state[1 + node / 2 / 64];
 
 		if (node % 2 == 0)

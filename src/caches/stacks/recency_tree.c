@@ -2,6 +2,8 @@
 /* Marked moments in time, counted. */
 #include "caches/stacks/recency_tree.h"
 
+#include "base/bits.h"
+
 enum {
 	WORD_BITS = 64,
 	WORD_SHIFT = 6,
@@ -34,7 +36,7 @@ static void add(LodeRecencyTree *self, uint32_t moment, uint32_t n)
 {
 	uint32_t at = moment >> WORD_SHIFT;
 
-	self->words[at] ^= UINT64_C(1) << moment % WORD_BITS;
+	self->words[at] ^= LODE_BIT(moment % WORD_BITS);
 	self->n_marked += n;
 	for (unsigned level = 0; level < self->n_levels; level++, at >>= FAN_OUT_SHIFT)
 		self->counts[level][at] += n;

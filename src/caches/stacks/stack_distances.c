@@ -6,6 +6,7 @@
  */
 #include "caches/stacks/stack_distances.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "caches/sets/near_lines.h"
 #include "caches/stacks/recency_tree.h"
@@ -323,7 +324,7 @@ void lode_stack_distances_free(LodeStackDistances *self)
 /* How many lines beyond its first a reference uses; `last` is its size − 1. */
 static inline uint32_t lines_beyond(const LodeStackDistances *self, uint64_t address, uint32_t last)
 {
-	uint64_t in_line = address & ((UINT64_C(1) << self->line_shift) - 1);
+	uint64_t in_line = address & (LODE_BIT(self->line_shift) - 1);
 
 	return (uint32_t)((in_line + last) >> self->line_shift);
 }

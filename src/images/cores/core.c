@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/cores/core.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -24,8 +25,8 @@ static bool fail(GError **error, const char *group, const char *key, const char 
 static uint64_t port_bit(char name)
 {
 	if (g_ascii_isdigit(name))
-		return UINT64_C(1) << (name - '0');
-	return g_ascii_islower(name) ? UINT64_C(1) << (10 + name - 'a') : 0;
+		return LODE_BIT(name - '0');
+	return g_ascii_islower(name) ? LODE_BIT(10 + name - 'a') : 0;
 }
 
 /* 0: broken. */

@@ -3,6 +3,8 @@
  * rows of four that stand for the low registers: the low byte, then the high byte. */
 #include "images/instructions/register_state.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 #define ALL_FLAGS UINT64_MAX
@@ -56,7 +58,7 @@ bool lode_register_state_read(
 
 	if (part.number < 0 || !(self->known >> part.number & 1))
 		return false;
-	*out_value = self->values[part.number] >> part.shift & mask_of(part.bits);
+	*out_value = self->values[part.number] >> part.shift & lode_low_bits(part.bits);
 	return true;
 }
 
@@ -67,7 +69,7 @@ void lode_register_state_write(LodeRegisterState *self, ZydisRegister name, uint
 
 	if (part.number < 0)
 		return;
-	mask = mask_of(part.bits) << part.shift;
+	mask = lode_low_bits(part.bits) << part.shift;
 	value = value << part.shift & mask;
 	if (part.bits >= 32)
 		self->known |= 1U << part.number;

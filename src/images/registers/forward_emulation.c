@@ -6,6 +6,7 @@
  */
 #include "images/registers/forward_emulation.h"
 
+#include "base/bits.h"
 #include "images/registers/register_arithmetic.h"
 
 static uint64_t mask_of(unsigned bits)
@@ -30,7 +31,7 @@ static bool read_operand(const LodeFullInstruction *full, const LodeRegisterStat
 		return lode_register_state_read(state, operand->reg.value, out_value);
 	if (operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return false;
-	*out_value = operand->imm.value.u & mask_of(width);
+	*out_value = operand->imm.value.u & lode_low_bits(width);
 	return true;
 }
 
@@ -93,7 +94,7 @@ static bool read_inputs(const LodeFullInstruction *full, const LodeRegisterState
 	}
 	if (forgets_input(full)) {
 		out->b = full->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
-		                 ? full->operands[1].imm.value.u & mask_of(out->width)
+		                 ? full->operands[1].imm.value.u & lode_low_bits(out->width)
 		                 : 0;
 		return true;
 	}
@@ -263,7 +264,7 @@ static void multiply_wide(
 	if (width < 32 || !read_operand(full, before, 0, width, &a) ||
 		!lode_register_state_read(before, ZYDIS_REGISTER_RAX, &b))
 		return;
-	b &= mask_of(width);
+	b &= lode_low_bits(width);
 	if (is_signed)
 		product = (unsigned __int128)((__int128)sign_extended(a, width) *
 					      sign_extended(b, width));
@@ -305,7 +306,7 @@ static bool divide_signed(const Division *in, uint64_t *out_quotient, uint64_t *
 	if (divisor == 0 || (divisor == -1 && dividend == INT64_MIN))
 		return false;
 	quotient = dividend / divisor;
-	if (quotient != sign_extended((uint64_t)quotient & mask_of(in->width), in->width))
+	if (quotient != sign_extended((uint64_t)quotient & lode_low_bits(in->width), in->width))
 		return false;
 	*out_quotient = (uint64_t)quotient;
 	*out_remainder = (uint64_t)(dividend % divisor);
@@ -323,8 +324,8 @@ static void divide(
 		!lode_register_state_read(before, ZYDIS_REGISTER_RAX, &in.low) ||
 		!lode_register_state_read(before, ZYDIS_REGISTER_RDX, &in.high))
 		return;
-	in.low &= mask_of(in.width);
-	in.high &= mask_of(in.width);
+	in.low &= lode_low_bits(in.width);
+	in.high &= lode_low_bits(in.width);
 	if (!(is_signed ? divide_signed : divide_unsigned)(&in, &quotient, &remainder))
 		return;
 	put(before, state, in.width == 64 ? ZYDIS_REGISTER_RAX : ZYDIS_REGISTER_EAX, quotient);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/registers/register_arithmetic.h"
 
+#include "base/bits.h"
+
 #include <stddef.h>
 
 #define CF ((uint64_t)ZYDIS_CPUFLAG_CF)
@@ -28,7 +30,7 @@ static int64_t sign_extended(uint64_t value, unsigned bits)
 static void set_flags(
 	const LodeArithmeticInputs *in, LodeArithmeticResult *out, bool carry, bool overflow)
 {
-	uint64_t value = out->value & mask_of(in->width);
+	uint64_t value = out->value & lode_low_bits(in->width);
 
 	out->flags = (carry ? CF : 0) | (overflow ? OF : 0) | (value == 0 ? ZF : 0) |
 	             (sign_of(value, in->width) ? SF : 0) |
@@ -38,7 +40,7 @@ static void set_flags(
 
 static bool add(const LodeArithmeticInputs *in, LodeArithmeticResult *out)
 {
-	uint64_t mask = mask_of(in->width);
+	uint64_t mask = lode_low_bits(in->width);
 	uint64_t sum = (in->a + in->b + in->carry) & mask;
 	/* with a carry in, a sum that is equal to an operand has wrapped too */
 	bool carry = in->carry ? sum <= in->a : sum < in->a;
@@ -50,7 +52,7 @@ static bool add(const LodeArithmeticInputs *in, LodeArithmeticResult *out)
 
 static bool subtract(const LodeArithmeticInputs *in, LodeArithmeticResult *out)
 {
-	uint64_t difference = (in->a - in->b - in->carry) & mask_of(in->width);
+	uint64_t difference = (in->a - in->b - in->carry) & lode_low_bits(in->width);
 	bool carry = in->carry ? in->a <= in->b : in->a < in->b;
 
 	out->value = difference;
@@ -149,7 +151,7 @@ static bool shift_left(const LodeArithmeticInputs *in, LodeArithmeticResult *out
 	unsigned count = shift_count(in);
 	bool carry = count > 0 && count <= in->width && in->a >> (in->width - count) & 1;
 
-	out->value = in->a << count & mask_of(in->width);
+	out->value = in->a << count & lode_low_bits(in->width);
 	set_shift_flags(in, out, count, carry, sign_of(out->value, in->width) != carry);
 	return true;
 }
@@ -170,7 +172,7 @@ static bool shift_right_signed(const LodeArithmeticInputs *in, LodeArithmeticRes
 	int64_t a = sign_extended(in->a, in->width);
 	bool carry = count > 0 && a >> (count - 1) & 1;
 
-	out->value = (uint64_t)(a >> count) & mask_of(in->width);
+	out->value = (uint64_t)(a >> count) & lode_low_bits(in->width);
 	set_shift_flags(in, out, count, carry, false);
 	return true;
 }

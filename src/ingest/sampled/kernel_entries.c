@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled/kernel_entries.h"
 
+#include "base/bits.h"
 #include "model/profile.h"
 #include "sources/code/system_calls.h"
 
@@ -62,7 +63,7 @@ static const char *find_call(const GPtrArray *functions)
 static bool read_register(const LodePerfRecord *record, const LodePerfEvent *event, unsigned which,
 	uint64_t *out_value)
 {
-	uint64_t bit = UINT64_C(1) << which;
+	uint64_t bit = LODE_BIT(which);
 
 	if (record->sample.user_registers == NULL || (event->user_registers & bit) == 0 ||
 		record->sample.user_abi != PERF_SAMPLE_REGS_ABI_64)

@@ -2,6 +2,7 @@
 #include "ingest/sampled/sampled_stacks.h"
 
 #include "base/arrays/name_table.h"
+#include "base/bits.h"
 #include "ingest/memory/memory_reading.h"
 #include "model/lines/java_class.h"
 #include "model/profile.h"
@@ -114,7 +115,7 @@ void lode_sampled_stacks_free(LodeSampledStacks *self)
 static uint64_t user_address(const LodeSampledAccess *sampled)
 {
 	const LodePerfSample *sample = &sampled->record->sample;
-	uint64_t mask = sampled->event->user_registers, ip = UINT64_C(1) << PERF_REG_X86_IP;
+	uint64_t mask = sampled->event->user_registers, ip = LODE_BIT(PERF_REG_X86_IP);
 
 	if (sample->user_registers != NULL && (mask & ip) != 0)
 		return sample->user_registers[__builtin_popcountll(mask & (ip - 1))];

@@ -2,6 +2,7 @@
 #include "ingest/windows/access_facts.h"
 
 #include "base/arrays/hash.h"
+#include "base/bits.h"
 
 #include <glib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static void add_difference(LodeAccessFacts *self, int64_t difference)
 static uint64_t line_bytes(uint64_t address, uint32_t size)
 {
 	unsigned first = address % LINE;
-	uint64_t mask = size >= LINE ? UINT64_MAX : (UINT64_C(1) << size) - 1;
+	uint64_t mask = lode_low_bits(size);
 
 	return first == 0 ? mask : mask << first | mask >> (LINE - first);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/windows/line_visits.h"
 
+#include "base/bits.h"
 #include "model/index.h"
 
 enum { LINE = 64, MOST_LINES = 64 /* of one access */, MAX_VISITS = 1 << 16 };
@@ -78,7 +79,7 @@ void lode_line_visits_add(LodeLineVisits *self, uint32_t number, uint64_t addres
 	for (unsigned i = 0; left > 0 && i < MOST_LINES; i++) {
 		unsigned offset = i == 0 ? address % LINE : 0;
 		unsigned n = MIN(left, LINE - offset);
-		uint64_t bytes = n == LINE ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+		uint64_t bytes = lode_low_bits(n);
 		uint32_t mask = use_bytes(self, line + i, bytes << offset);
 		first = i == 0 ? mask : first;
 		left -= n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/events/perf_event_choice.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "machine/late_library.h"
 #include "record/events/perf_pmu_event.h"
@@ -20,11 +21,11 @@ enum { MAX_PRECISE = 3, DEFAULT_FREQUENCY = 4000, MAX_STACK_BYTES = 65528 };
 /* Registers that user code sees. The segment registers of x86-64 cannot be sampled. */
 #if defined(__x86_64__)
 #define USER_REGISTERS                                                                             \
-	(((UINT64_C(1) << PERF_REG_X86_64_MAX) - 1) &                                              \
-		~(UINT64_C(1) << PERF_REG_X86_DS | UINT64_C(1) << PERF_REG_X86_ES |                \
-			UINT64_C(1) << PERF_REG_X86_FS | UINT64_C(1) << PERF_REG_X86_GS))
+	((LODE_BIT(PERF_REG_X86_64_MAX) - 1) &                                                     \
+		~(LODE_BIT(PERF_REG_X86_DS) | LODE_BIT(PERF_REG_X86_ES) |                          \
+			LODE_BIT(PERF_REG_X86_FS) | LODE_BIT(PERF_REG_X86_GS)))
 #elif defined(__aarch64__)
-#define USER_REGISTERS ((UINT64_C(1) << (PERF_REG_ARM64_PC + 1)) - 1)
+#define USER_REGISTERS (LODE_BIT(PERF_REG_ARM64_PC + 1) - 1)
 #else
 #define USER_REGISTERS UINT64_C(0)
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf/perf_writer.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/files/new_file.h"
 #include "base/files/temporary_path.h"
@@ -255,7 +256,7 @@ static bool write_features(LodePerfWriter *self, const GPtrArray *features, Lode
 		if (sections[i].offset == 0)
 			continue;
 		table[n++] = sections[i];
-		self->header.features[i / 64] |= UINT64_C(1) << i % 64;
+		self->header.features[i / 64] |= LODE_BIT(i % 64);
 	}
 	if (!lode_write_at(self->descriptor, table, n * sizeof(Section), table_start)) {
 		memset(self->header.features, 0, sizeof(self->header.features));

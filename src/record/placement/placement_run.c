@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/placement/placement_run.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "base/files/temporary_path.h"
@@ -85,7 +86,7 @@ static bool set_cpu(Writer *self, PlacementMask *mask, uint32_t cpu)
 		return fail(self, LODE_ERROR_LIMIT,
 			"processor %u: threads can be bound to the first %d only", cpu,
 			PLACEMENT_ORDERS_MAX_CPUS);
-	mask->words[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+	mask->words[cpu / 64] |= LODE_BIT(cpu % 64);
 	return true;
 }
 
@@ -247,7 +248,7 @@ static GByteArray *put_together(Writer *self)
 
 	for (uint32_t m = 0; m < placement_of(self)->n_memories; m++) {
 		uint32_t node = node_of(self, m)->node;
-		head.nodes.words[node / 64] |= UINT64_C(1) << (node % 64);
+		head.nodes.words[node / 64] |= LODE_BIT(node % 64);
 	}
 	append(bytes, &head, sizeof(head));
 	uint64_t names = append(bytes, self->names->data, self->names->len);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/probes/probe_events.h"
 
+#include "base/bits.h"
+
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -14,7 +16,7 @@ enum { PAGES = 8 };
 
 /* The general registers and the flags: all but ip, cs and ss, and the segments. */
 #define REGISTERS                                                                                  \
-	(UINT64_C(0xff) | UINT64_C(1) << PERF_REG_X86_FLAGS | UINT64_C(0xff) << PERF_REG_X86_R8)
+	(UINT64_C(0xff) | LODE_BIT(PERF_REG_X86_FLAGS) | UINT64_C(0xff) << PERF_REG_X86_R8)
 
 typedef struct {
 	struct perf_event_header header;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/windows/window_recorder.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "base/files/run_folder.h"
@@ -53,9 +54,9 @@ enum {
 
 /* Fields of perf_event_attr that headers before Linux 5.13 do not have. */
 enum { FLAGS_OFFSET = 40, SIGNAL_DATA_OFFSET = 120, ATTRIBUTE_BYTES = 128 };
-#define INHERIT_THREAD (UINT64_C(1) << 35)
-#define REMOVE_ON_EXEC (UINT64_C(1) << 36)
-#define SIGTRAP_FLAG (UINT64_C(1) << 37)
+#define INHERIT_THREAD LODE_BIT(35)
+#define REMOVE_ON_EXEC LODE_BIT(36)
+#define SIGTRAP_FLAG LODE_BIT(37)
 
 typedef struct {
 	pid_t pid;

@@ -4,6 +4,7 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "base/files/input_file.h"
 #include "sources/allocations/allocation_log_reader.h"
 
@@ -75,7 +76,7 @@ static unsigned level_at(uint64_t start, uint64_t end)
 /* Adds a range; gives how many bytes that took. Ranges that are there at once must not overlap. */
 static size_t allocation_index_add(LodeAllocationIndex *self, const IndexedRange *range)
 {
-	const uint64_t mask = (UINT64_C(1) << LOWEST_LEVEL) - 1;
+	const uint64_t mask = LODE_BIT(LOWEST_LEVEL) - 1;
 	uint64_t start = range->start & ~mask, end = (range->end + mask) & ~mask;
 	size_t n = 0;
 

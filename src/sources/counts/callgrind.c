@@ -6,6 +6,7 @@
 #include "sources/counts/callgrind.h"
 
 #include "base/arrays/large_array.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "sources/counts/callgrind_records.h"
@@ -142,7 +143,7 @@ static void order_clear(Order *self)
 
 static inline uint32_t order_row(const Order *self, size_t index)
 {
-	return (uint32_t)(self->words[index] & ((UINT64_C(1) << self->row_bits) - 1));
+	return (uint32_t)(self->words[index] & (LODE_BIT(self->row_bits) - 1));
 }
 
 static void sort_by_digit(Order *self, unsigned shift, size_t *counts)

@@ -3,6 +3,7 @@
  * The events of a recording: from perf_event_attr as the file has it, of whatever length, and the
  * ids by which records name their event.
  */
+#include "base/bits.h"
 #include "sources/perf_data/perf_data_reader.h"
 
 /* --- names --- */
@@ -220,7 +221,7 @@ static uint64_t reverse_bits(uint64_t value)
  * turned round by that. */
 static uint64_t little_endian_flags(const LodePerfData *self, uint64_t flags)
 {
-	const uint64_t low = UINT64_C(1) << LODE_PERF_PRECISE_SHIFT, high = low << 1;
+	const uint64_t low = LODE_BIT(LODE_PERF_PRECISE_SHIFT), high = low << 1;
 
 	if (!self->is_big_endian)
 		return flags;

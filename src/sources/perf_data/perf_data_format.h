@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "base/bits.h"
+
 #include <linux/perf_event.h>
 #include <stdint.h>
 
@@ -100,9 +102,9 @@ enum {
 };
 
 /* A bit of branch_sample_type; Linux 6.8. */
-#define LODE_PERF_BRANCH_COUNTERS (UINT64_C(1) << 19)
+#define LODE_PERF_BRANCH_COUNTERS LODE_BIT(19)
 /* A bit of read_format; Linux 6.0. */
-#define LODE_PERF_FORMAT_LOST (UINT64_C(1) << 4)
+#define LODE_PERF_FORMAT_LOST LODE_BIT(4)
 
 /*
  * The thread, of process 0, of a switch that lode itself writes: context switches are recorded from
@@ -112,16 +114,16 @@ enum {
 #define LODE_PERF_NO_SWITCHES_TID UINT32_MAX
 
 /* Bits of the attribute's flags, as a little-endian machine has them. */
-#define LODE_PERF_FLAG_INHERIT (UINT64_C(1) << 1)
-#define LODE_PERF_FLAG_EXCLUDE_USER (UINT64_C(1) << 4)
-#define LODE_PERF_FLAG_EXCLUDE_KERNEL (UINT64_C(1) << 5)
-#define LODE_PERF_FLAG_EXCLUDE_CALLCHAIN_USER (UINT64_C(1) << 22)
-#define LODE_PERF_FLAG_EXCLUDE_HYPERVISOR (UINT64_C(1) << 6)
-#define LODE_PERF_FLAG_FREQUENCY (UINT64_C(1) << 10)
+#define LODE_PERF_FLAG_INHERIT LODE_BIT(1)
+#define LODE_PERF_FLAG_EXCLUDE_USER LODE_BIT(4)
+#define LODE_PERF_FLAG_EXCLUDE_KERNEL LODE_BIT(5)
+#define LODE_PERF_FLAG_EXCLUDE_CALLCHAIN_USER LODE_BIT(22)
+#define LODE_PERF_FLAG_EXCLUDE_HYPERVISOR LODE_BIT(6)
+#define LODE_PERF_FLAG_FREQUENCY LODE_BIT(10)
 #define LODE_PERF_PRECISE_SHIFT 15
-#define LODE_PERF_FLAG_TASK (UINT64_C(1) << 13)
-#define LODE_PERF_FLAG_SAMPLE_ID_ALL (UINT64_C(1) << 18)
-#define LODE_PERF_FLAG_EXCLUDE_HOST (UINT64_C(1) << 19)
-#define LODE_PERF_FLAG_EXCLUDE_GUEST (UINT64_C(1) << 20)
-#define LODE_PERF_FLAG_USE_CLOCK_ID (UINT64_C(1) << 25)
-#define LODE_PERF_FLAG_CONTEXT_SWITCH (UINT64_C(1) << 26)
+#define LODE_PERF_FLAG_TASK LODE_BIT(13)
+#define LODE_PERF_FLAG_SAMPLE_ID_ALL LODE_BIT(18)
+#define LODE_PERF_FLAG_EXCLUDE_HOST LODE_BIT(19)
+#define LODE_PERF_FLAG_EXCLUDE_GUEST LODE_BIT(20)
+#define LODE_PERF_FLAG_USE_CLOCK_ID LODE_BIT(25)
+#define LODE_PERF_FLAG_CONTEXT_SWITCH LODE_BIT(26)

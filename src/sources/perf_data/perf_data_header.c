@@ -12,6 +12,7 @@
  * The byte order of the magic is that of the numbers, except before perf 3.4, where the size shows
  * it. Linux: tools/perf/Documentation/perf.data-file-format.txt.
  */
+#include "base/bits.h"
 #include "machine/memory_rates.h"
 #include "sources/perf_data/perf_data_reader.h"
 
@@ -594,7 +595,7 @@ static bool read_event_types(LodePerfData *self, const Section *section, GError 
  * are. */
 static void read_feature_map(LodeByteCursor *cursor, uint64_t *out_map)
 {
-	const uint64_t hostname = UINT64_C(1) << LODE_PERF_FEATURE_HOSTNAME;
+	const uint64_t hostname = LODE_BIT(LODE_PERF_FEATURE_HOSTNAME);
 	bool is_halves;
 
 	for (int i = 0; i < LODE_PERF_FEATURE_BITS / 64; i++)

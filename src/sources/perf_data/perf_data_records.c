@@ -5,6 +5,7 @@
  *
  *   own fields, texts with NUL and padding │ pid tid │ time │ id │ stream │ cpu │ identifier
  */
+#include "base/bits.h"
 #include "sources/perf_data/perf_data_reader.h"
 
 #include <sys/mman.h>
@@ -58,7 +59,7 @@ static uint64_t little_endian_branch_flags(uint64_t flags)
 	uint64_t result = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-		uint64_t mask = (UINT64_C(1) << fields[i].width) - 1;
+		uint64_t mask = LODE_BIT(fields[i].width) - 1;
 		unsigned from = 64u - fields[i].shift - fields[i].width;
 		result |= (flags >> from & mask) << fields[i].shift;
 	}

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "base/bits.h"
 #include "traces/reference.h"
 
 #include <stdbool.h>
@@ -48,7 +49,7 @@ typedef struct {
 static inline uint64_t lode_word_of_reference(
 	uint64_t address, uint32_t size, LodeReferenceKind kind)
 {
-	return (address & ((UINT64_C(1) << LODE_WORD_ADDRESS_BITS) - 1)) |
+	return (address & (LODE_BIT(LODE_WORD_ADDRESS_BITS) - 1)) |
 	       (uint64_t)LODE_WORD_REFERENCE << 48 | (uint64_t)size << 50 | (uint64_t)kind << 62;
 }
 
@@ -74,7 +75,7 @@ static inline bool lode_word_is_count(uint64_t word)
 
 static inline uint64_t lode_word_count(uint64_t word)
 {
-	return word & ((UINT64_C(1) << 48) - 1);
+	return word & (LODE_BIT(48) - 1);
 }
 
 static inline unsigned lode_word_tag(uint64_t word)

@@ -3,6 +3,7 @@
  * frame itself. */
 #include "traces/blocks/plain_references.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "traces/blocks/block_splitter.h"
 #include "traces/rps/rps_fields.h"
@@ -110,8 +111,8 @@ static uint64_t word_of(Packer *self, const LodeReference *reference)
 
 	note_thread(self, reference->thread);
 	if (self->out->form == LODE_RPS_NARROW)
-		return (reference->address & ((UINT64_C(1) << TOP_SHIFT) - 1)) |
-		       (uint64_t)code << TOP_SHIFT;
+		return (reference->address & (LODE_BIT(TOP_SHIFT) - 1)) | (uint64_t)code
+		                                                                  << TOP_SHIFT;
 	if (code == N_WIDE_CODES) {
 		lode_rps_put_varint(
 			self->escapes, (uint64_t)reference->size << 2 | reference->kind);
@@ -259,8 +260,7 @@ static bool reference_of(Unpacker *self, uint64_t word, LodeReference *out)
 		return false;
 	const Meaning *meaning = &self->meanings[code];
 	if (!is_wide)
-		word = (word & ((UINT64_C(1) << TOP_SHIFT) - 1)) | (uint64_t)meaning->top
-		                                                           << TOP_SHIFT;
+		word = (word & (LODE_BIT(TOP_SHIFT) - 1)) | (uint64_t)meaning->top << TOP_SHIFT;
 	*out = (LodeReference){word, meaning->size, self->thread, meaning->kind};
 	return true;
 }

@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "images/instructions/instruction_decoder.h"
 #include "images/instructions/register_use.h"
 #include "model/memory.h"
@@ -136,7 +137,7 @@ static void find_bits(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 	}
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (code->loops[i] != LODE_NONE && is_by_bits(&shapes[code->loops[i]]))
-			code->facts[i] |= UINT64_C(1) << LODE_CODE_BITS;
+			code->facts[i] |= LODE_BIT(LODE_CODE_BITS);
 }
 
 /* --- changes in place --- */
@@ -267,7 +268,7 @@ static void find_stored(LodeCostedCode *code, const GArray *changes)
 			stored->repeated < MOST_STORED * stored->compared)
 			continue;
 		for (uint32_t at = change->load; at <= change->store; at++)
-			code->facts[at] |= UINT64_C(1) << LODE_CODE_STORED;
+			code->facts[at] |= LODE_BIT(LODE_CODE_STORED);
 	}
 }
 
@@ -330,7 +331,7 @@ static void find_counters(
 		return;
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (is_one[i])
-			code->facts[i] |= UINT64_C(1) << LODE_CODE_COUNTER;
+			code->facts[i] |= LODE_BIT(LODE_CODE_COUNTER);
 }
 
 /* --- string instructions --- */
@@ -374,7 +375,7 @@ static void find_blocks(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 		if (moved->runs < ENOUGH_RUNS)
 			moved = &all;
 		if (moved->runs >= ENOUGH_RUNS && moved->bytes > BLOCK_BYTES * moved->runs)
-			code->facts[at] |= UINT64_C(1) << LODE_CODE_BLOCK;
+			code->facts[at] |= LODE_BIT(LODE_CODE_BLOCK);
 	}
 }
 
@@ -472,7 +473,7 @@ static uint32_t mark_copies(
 			loads[to] = at;
 	}
 	for (guint i = 0; i < copies->len && bytes >= LEAST_COPIED; i++)
-		code->facts[g_array_index(copies, uint32_t, i)] |= UINT64_C(1) << LODE_CODE_COPY;
+		code->facts[g_array_index(copies, uint32_t, i)] |= LODE_BIT(LODE_CODE_COPY);
 	return at;
 }
 
@@ -546,7 +547,7 @@ static void mark_globals(LodeCostedCode *code, const LodeFunction *function)
 			continue;
 		if (use.memory.is_load && use.memory.registers != 0 &&
 			origin_of(origins, use.memory.registers) == FROM_VARIABLE)
-			code->facts[at] |= UINT64_C(1) << LODE_CODE_GLOBAL;
+			code->facts[at] |= LODE_BIT(LODE_CODE_GLOBAL);
 		Origin from = origin_of(origins, use.reads);
 		if (use.memory.is_load)
 			from = is_fixed(&use.memory) && !g_hash_table_contains(

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/code/loop_footprints.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "model/memory.h"
 #include "model/profile.h"
 
@@ -52,8 +53,8 @@ static bool are_all_near(const GArray *touched)
 
 void lode_loop_footprints_apply(LodeCostedCode *self)
 {
-	const uint64_t limits = UINT64_C(1) << LODE_CODE_LIMIT_READING |
-	                        UINT64_C(1) << LODE_CODE_LIMIT_WRITING;
+	const uint64_t limits = LODE_BIT(LODE_CODE_LIMIT_READING) |
+	                        LODE_BIT(LODE_CODE_LIMIT_WRITING);
 	const LodeProfile *profile = self->context->profile;
 	g_autofree bool *is_near = g_new0(bool, MAX(profile->loops->len, 1));
 	g_autoptr(GArray) touched = find_touched(self);

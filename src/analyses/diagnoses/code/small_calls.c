@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/code/small_calls.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "model/profile.h"
 
 #include <string.h>
@@ -235,7 +236,7 @@ static void mark_function(Marking *self, uint32_t function)
 	for (uint32_t i = 0; i < one->n_instructions; i++) {
 		uint32_t at = one->first_instruction + i;
 		if (!may_wait(self, at) || self->code->weights[at] < MOST_OF_IT * all)
-			self->code->facts[at] |= UINT32_C(1) << LODE_CODE_SMALL;
+			self->code->facts[at] |= LODE_BIT(LODE_CODE_SMALL);
 	}
 }
 
@@ -265,7 +266,7 @@ void lode_small_calls_mark(LodeCostedCode *code)
 		if (!is_repeated)
 			continue;
 		const LodeSmallCall call = {one->instruction, one->small};
-		code->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SMALL;
+		code->facts[one->instruction] |= LODE_BIT(LODE_CODE_SMALL);
 		g_array_append_val(code->small_calls, call);
 	}
 	for (uint32_t i = 0; i < n; i++)

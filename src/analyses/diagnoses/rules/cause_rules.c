@@ -5,6 +5,7 @@
  */
 #include "analyses/diagnoses/rules/cause_rules.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/text/words.h"
 #include "model/findings.h"
@@ -104,8 +105,8 @@ static bool parse_words(
 			(GDestroyNotify)g_pattern_spec_free);
 		for (char **glob = globs; *glob != NULL; glob++)
 			g_ptr_array_add(word, g_pattern_spec_new(*glob));
-		rule->words[position].bits[self->words->len / 64] |= UINT64_C(1)
-		                                                     << self->words->len % 64;
+		rule->words[position].bits[self->words->len / 64] |= LODE_BIT(
+			self->words->len % 64);
 		g_ptr_array_add(self->words, word);
 	}
 	return true;
@@ -254,7 +255,7 @@ void lode_cause_rules_add_words(
 		const GPtrArray *word = g_ptr_array_index(self->words, i);
 		for (guint k = 0; k < word->len; k++)
 			if (g_pattern_spec_match_string(g_ptr_array_index(word, k), attribute))
-				out->bits[i / 64] |= UINT64_C(1) << i % 64;
+				out->bits[i / 64] |= LODE_BIT(i % 64);
 	}
 }
 

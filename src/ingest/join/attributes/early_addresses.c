@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/early_addresses.h"
 
+#include "base/bits.h"
 #include "model/index.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ static uint64_t *set_at(const Search *self, GArray *sets, uint32_t number)
 
 static void add_bit(uint64_t *set, uint32_t bit)
 {
-	set[bit / BITS] |= UINT64_C(1) << bit % BITS;
+	set[bit / BITS] |= LODE_BIT(bit % BITS);
 }
 
 static void unite(const Search *self, uint64_t *set, const uint64_t *other)
