@@ -98,11 +98,6 @@ static int8_t count_within(int8_t counter, bool is_up, int8_t most)
 static const uint8_t lengths[TABLES] = {4, 8, 16, 32, 64, 128};
 static const uint8_t target_lengths[TARGET_TABLES] = {4, 12, 32, 80};
 
-static uint64_t mask_of(unsigned n_bits)
-{
-	return n_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << n_bits) - 1;
-}
-
 /* A hash of the address and the last bits of the history. */
 static uint64_t hash_of(const Tage *self, uint64_t address, unsigned n_bits)
 {

@@ -164,11 +164,12 @@ static void extend_set(Applying *self, const Pair *pairs, guint n)
 {
 	LodeProfile *profile = self->profile;
 	LodeInstruction *instruction = lode_profile_instruction(profile, pairs->instruction);
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
+	uint32_t n_members;
+	const uint32_t *members = lode_profile_set_members(
+		profile, instruction->attribute_set, &n_members);
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	g_array_append_vals(ids, &LODE_AT(profile->set_members, uint32_t, set->first), set->n);
+	g_array_append_vals(ids, members, n_members);
 	for (guint i = 0; i < n; i++)
 		g_array_append_val(ids, pairs[i].attribute);
 	instruction->attribute_set = lode_profile_attribute_set(

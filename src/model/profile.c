@@ -159,6 +159,55 @@ uint32_t lode_profile_attribute(LodeProfile *self, const char *name)
 	return self->attributes->len - 1;
 }
 
+uint32_t lode_profile_find_attribute(const LodeProfile *self, const char *name)
+{
+	/* LODE_NONE is 0 − 1. */
+	return GPOINTER_TO_UINT(g_hash_table_lookup(self->attribute_ids, name)) - 1;
+}
+
+bool lode_profile_set_has(const LodeProfile *self, uint32_t set, const char *name)
+{
+	uint32_t n, id = lode_profile_find_attribute(self, name);
+	const uint32_t *members = lode_profile_set_members(self, set, &n);
+
+	for (uint32_t i = 0; i < n && id != LODE_NONE; i++)
+		if (members[i] == id)
+			return true;
+	return false;
+}
+
+const char *lode_profile_set_value(const LodeProfile *self, uint32_t set, const char *prefix)
+{
+	uint32_t n;
+	const uint32_t *members = lode_profile_set_members(self, set, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = lode_profile_attribute_name(self, members[i]);
+		if (g_str_has_prefix(name, prefix))
+			return name + strlen(prefix);
+	}
+	return NULL;
+}
+
+uint16_t *lode_profile_mark_sets(const LodeProfile *self, const LodeAttributeMark *marks, size_t n)
+{
+	uint16_t *sets = g_new0(uint16_t, MAX(self->attribute_sets->len, 1));
+	g_autofree uint16_t *of = g_new0(uint16_t, MAX(self->attributes->len, 1));
+
+	for (uint32_t i = 0; i < self->attributes->len; i++)
+		for (size_t k = 0; k < n; k++)
+			if (g_pattern_match_simple(
+				    marks[k].glob, lode_profile_attribute_name(self, i)))
+				of[i] |= marks[k].mark;
+	for (uint32_t i = 0; i < self->attribute_sets->len; i++) {
+		uint32_t n_members;
+		const uint32_t *members = lode_profile_set_members(self, i, &n_members);
+		for (uint32_t k = 0; k < n_members; k++)
+			sets[i] |= of[members[k]];
+	}
+	return sets;
+}
+
 uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attributes, size_t n)
 {
 	g_autoptr(GArray) key = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)n);

@@ -226,8 +226,42 @@ char *lode_profile_intern(LodeProfile *self, const char *text);
 /* The id of an attribute, added when new. `name` is "namespace:value". */
 uint32_t lode_profile_attribute(LodeProfile *self, const char *name);
 
+/* The id of an attribute that the profile has; LODE_NONE: it has none of this name. */
+uint32_t lode_profile_find_attribute(const LodeProfile *self, const char *name);
+
 /* The id of the set of these attributes, in any order, repeats allowed; added when new. */
 uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attributes, size_t n);
+
+/* The ids of a set's attributes, ascending, and how many; valid until a set is added. */
+static inline const uint32_t *lode_profile_set_members(
+	const LodeProfile *self, uint32_t set, uint32_t *out_n)
+{
+	const LodeAttributeSet *range = &LODE_AT(self->attribute_sets, LodeAttributeSet, set);
+
+	*out_n = range->n;
+	return (const uint32_t *)(const void *)self->set_members->data + range->first;
+}
+
+static inline const char *lode_profile_attribute_name(const LodeProfile *self, uint32_t attribute)
+{
+	return (const char *)g_ptr_array_index(self->attributes, attribute);
+}
+
+/* Whether a set has the attribute of this name. */
+bool lode_profile_set_has(const LodeProfile *self, uint32_t set, const char *name);
+
+/* What comes after `prefix` in the first attribute of a set that begins with it; NULL: none does.
+ */
+const char *lode_profile_set_value(const LodeProfile *self, uint32_t set, const char *prefix);
+
+/* A bit for the attributes that a glob matches. */
+typedef struct {
+	const char *glob;
+	uint16_t mark;
+} LodeAttributeMark;
+
+/* The marks of the attributes of each set, by its id; the caller frees them. */
+uint16_t *lode_profile_mark_sets(const LodeProfile *self, const LodeAttributeMark *marks, size_t n);
 
 /* The id of a source location, added when new; `file` and `inlined` may be NULL. */
 uint32_t lode_profile_location(

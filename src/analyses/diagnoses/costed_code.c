@@ -67,34 +67,13 @@ enum {
 	INDEXED = 16384,
 };
 
-static const struct {
-	const char *name;
-	uint16_t bit;
-} marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
-	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
-	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY},
-	{"lines:apart", APART}, {"conflict:pitch", PITCH}, {"carried:load", CHASED},
-	{"mem:indexed", INDEXED}, {"op:mov*", ADDRESSING}, {"op:lea", ADDRESSING},
-	{"op:add", ADDRESSING}, {"op:sub", ADDRESSING}, {"op:shl", ADDRESSING}};
-
-static void mark_sets(LodeCostedCode *self)
-{
-	const LodeProfile *profile = self->context->profile;
-	g_autofree uint16_t *bits = g_new0(uint16_t, MAX(profile->attributes->len, 1));
-
-	self->set_marks = g_new0(uint16_t, MAX(profile->attribute_sets->len, 1));
-	for (guint i = 0; i < profile->attributes->len; i++)
-		for (size_t k = 0; k < G_N_ELEMENTS(marked); k++)
-			if (g_pattern_match_simple(
-				    marked[k].name, g_ptr_array_index(profile->attributes, i)))
-				bits[i] |= marked[k].bit;
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t k = set->first; k < set->first + set->n; k++)
-			self->set_marks[i] |= bits[LODE_AT(profile->set_members, uint32_t, k)];
-	}
-}
+static const LodeAttributeMark marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH},
+	{"kind:indirect", INDIRECT}, {"at:entry", ENTRY}, {"kind:jump", JUMP},
+	{"mem:global", GLOBAL}, {"kind:load", LOAD}, {"kind:div", DIVIDE}, {"op:*sqrt*", ROOT},
+	{"lines:partly-used", PARTLY}, {"lines:apart", APART}, {"conflict:pitch", PITCH},
+	{"carried:load", CHASED}, {"mem:indexed", INDEXED}, {"op:mov*", ADDRESSING},
+	{"op:lea", ADDRESSING}, {"op:add", ADDRESSING}, {"op:sub", ADDRESSING},
+	{"op:shl", ADDRESSING}};
 
 /* Whether it has all of the marks. */
 static bool has(const LodeCostedCode *self, uint32_t instruction, uint16_t mark)
@@ -735,7 +714,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	self->facts = g_new0(uint64_t, MAX(n, 1));
 	for (uint32_t i = 0; i < n; i++)
 		self->weights[i] = lode_profile_event_value(profile, context->event, i);
-	mark_sets(self);
+	self->set_marks = lode_profile_mark_sets(context->profile, marked, G_N_ELEMENTS(marked));
 	find_ways(self);
 	find_loops(self);
 	find_limits(self);

@@ -243,20 +243,12 @@ static void add_outcomes(LodeDiagnosis *self, const LodeCostedCode *code)
 /* "stride:4096" of an instruction that has conflict:…; 0: none. */
 static int64_t crowded_stride_at(const LodeProfile *profile, uint32_t instruction)
 {
-	static const char prefix[] = "stride:";
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
-		lode_profile_instruction(profile, instruction)->attribute_set);
-	bool has_conflicts = false;
-	int64_t stride = 0;
+	uint32_t set = lode_profile_instruction(profile, instruction)->attribute_set;
+	const char *stride = lode_profile_set_value(profile, set, "stride:");
 
-	for (uint32_t i = set->first; i < set->first + set->n; i++) {
-		const char *name = g_ptr_array_index(
-			profile->attributes, LODE_AT(profile->set_members, uint32_t, i));
-		has_conflicts |= g_str_has_prefix(name, "conflict:");
-		if (g_str_has_prefix(name, prefix))
-			stride = g_ascii_strtoll(name + sizeof(prefix) - 1, NULL, 10);
-	}
-	return has_conflicts ? stride : 0;
+	return stride != NULL && lode_profile_set_value(profile, set, "conflict:") != NULL
+	               ? g_ascii_strtoll(stride, NULL, 10)
+	               : 0;
 }
 
 static void add_conflicts(LodeDiagnosis *self, const LodeCostedCode *code)

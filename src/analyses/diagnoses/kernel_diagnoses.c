@@ -59,8 +59,7 @@ typedef struct {
 	const LodeDiagnosisContext *context;
 	LodeServiceRules *rules;
 	GStringChunk *strings;
-	bool *is_syscall; /* of each attribute set */
-	GArray *parts;    /* Part */
+	GArray *parts; /* Part */
 } Diagnosing;
 
 static const LodeServiceRule *find_rule(
@@ -71,22 +70,6 @@ static const LodeServiceRule *find_rule(
 }
 
 /* --- where time is --- */
-
-static void find_syscalls(Diagnosing *self)
-{
-	const LodeProfile *profile = self->context->profile;
-
-	self->is_syscall = g_new0(bool, MAX(profile->attribute_sets->len, 1));
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t k = 0; k < set->n; k++)
-			self->is_syscall[i] |= strcmp(g_ptr_array_index(profile->attributes,
-							      LODE_AT(profile->set_members,
-								      uint32_t, set->first + k)),
-						       "kind:syscall") == 0;
-	}
-}
 
 static uint32_t function_of(const Diagnosing *self, uint32_t instruction)
 {
@@ -172,7 +155,8 @@ static double take_calls(Diagnosing *self, bool is_all, double *out_direct)
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		uint32_t function = function_of(self, i);
 		double weight = lode_profile_event_value(profile, context->event, i);
-		if (!self->is_syscall[lode_profile_instruction(profile, i)->attribute_set] ||
+		if (!lode_profile_set_has(profile,
+			    lode_profile_instruction(profile, i)->attribute_set, "kind:syscall") ||
 			!(weight > 0))
 			continue;
 		const LodeService *service = lode_services_find(
@@ -634,7 +618,6 @@ void lode_kernel_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *c
 		.strings = g_string_chunk_new(1 << 10),
 		.parts = g_array_new(FALSE, FALSE, sizeof(Part))};
 
-	find_syscalls(&self);
 	if (context->profile->is_kernel_sampled)
 		add_all_sampled(&self);
 	else if (context->profile->user_seconds + context->profile->system_seconds > 0)
@@ -642,5 +625,4 @@ void lode_kernel_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *c
 	lode_service_rules_free(self.rules);
 	g_string_chunk_free(self.strings);
 	g_array_unref(self.parts);
-	g_free(self.is_syscall);
 }

@@ -81,11 +81,10 @@ static LodeCauseWords *words_of_sets(const LodeProfile *profile, const LodeCause
 		lode_cause_rules_add_words(
 			rules, g_ptr_array_index(profile->attributes, i), &words[i]);
 	for (guint i = 0; i < n; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t k = set->first; k < set->first + set->n; k++)
-			lode_cause_words_join(
-				&sets[i], &words[LODE_AT(profile->set_members, uint32_t, k)]);
+		uint32_t n_members;
+		const uint32_t *members = lode_profile_set_members(profile, i, &n_members);
+		for (uint32_t k = 0; k < n_members; k++)
+			lode_cause_words_join(&sets[i], &words[members[k]]);
 	}
 	return sets;
 }

@@ -50,9 +50,9 @@ typedef struct {
 	const LodeDiagnosisContext *context;
 	LodeServiceRules *rules;
 	GStringChunk *strings;
-	GArray *parts;     /* Part */
-	uint8_t *facts_of; /* of each attribute set */
-	double total;      /* of the costs' event */
+	GArray *parts;      /* Part */
+	uint16_t *facts_of; /* of each attribute set */
+	double total;       /* of the costs' event */
 	double samples;
 } Diagnosing;
 
@@ -156,29 +156,9 @@ static void join_small(Diagnosing *self)
 
 /* --- what is known of their calls --- */
 
-static void find_facts(Diagnosing *self)
-{
-	const LodeProfile *profile = self->context->profile;
-	g_autofree uint8_t *of = g_new0(uint8_t, MAX(profile->attributes->len, 1));
-
-	for (guint i = 0; i < profile->attributes->len; i++) {
-		const char *name = g_ptr_array_index(profile->attributes, i);
-		of[i] = strcmp(name, "kind:call") == 0           ? IS_CALL
-		        : g_str_has_prefix(name, "loop:")        ? IN_LOOP
-		        : strcmp(name, "repeats:unchanged") == 0 ? UNCHANGED
-		        : strcmp(name, "repeats:arguments") == 0 ? SAME_ARGUMENTS
-		        : strcmp(name, "repeats:result") == 0    ? SAME_RESULT
-		                                                 : 0;
-	}
-	self->facts_of = g_new0(uint8_t, MAX(profile->attribute_sets->len, 1));
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t k = 0; k < set->n; k++)
-			self->facts_of[i] |=
-				of[LODE_AT(profile->set_members, uint32_t, set->first + k)];
-	}
-}
+static const LodeAttributeMark call_marks[] = {{"kind:call", IS_CALL}, {"loop:*", IN_LOOP},
+	{"repeats:unchanged", UNCHANGED}, {"repeats:arguments", SAME_ARGUMENTS},
+	{"repeats:result", SAME_RESULT}};
 
 /* Whether an instruction calls a function of this name, directly or through its stub. Where it is
  * not known what it calls, it may. */
@@ -207,7 +187,7 @@ static bool may_call(const Diagnosing *self, uint32_t instruction, const char *c
 
 /* The call of a part in its caller's line, and its facts; of what is inlined there, the costliest
  * instruction. LODE_NONE: none is known. */
-static uint32_t find_call(const Diagnosing *self, const Part *part, uint8_t *out_facts)
+static uint32_t find_call(const Diagnosing *self, const Part *part, uint16_t *out_facts)
 {
 	const LodeProfile *profile = self->context->profile;
 	const LodeServiceCaller *caller = &part->caller;
@@ -441,7 +421,7 @@ static void summarise(
 	for (guint i = begin; i < end; i++) {
 		const Part *part = part_at(self, i);
 		const LodeServiceCaller *caller = &part->caller;
-		uint8_t facts = 0;
+		uint16_t facts = 0;
 		out->all += caller->cost;
 		out->saves += caller->cost * part->rule->factor;
 		add_to_sums(out->names, part->called, 0, i, caller->cost);
@@ -544,7 +524,7 @@ static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Su
 	if (sums->lines->len == 0)
 		return;
 	const Part *part = part_at(self, main_line(self, sums)->first);
-	uint8_t facts;
+	uint16_t facts;
 	/* A builtin without the user's code around says nothing of who calls. */
 	if (part->caller.file == NULL &&
 		lode_is_run_time_program(
@@ -701,7 +681,8 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *
 	                         : 0,
 		.samples = equal_samples(costs)};
 
-	find_facts(&self);
+	self.facts_of = lode_profile_mark_sets(
+		context->profile, call_marks, G_N_ELEMENTS(call_marks));
 	for (guint i = 0; i < context->services->services->len; i++) {
 		const LodeService *service = &g_array_index(
 			context->services->services, LodeService, i);

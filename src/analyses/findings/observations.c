@@ -25,30 +25,12 @@ static double weight_of_a_sample(
 	return graph->total_weight / SAMPLES_OF_COUNTED_WEIGHT;
 }
 
-static uint32_t find_attribute(const LodeProfile *profile, const char *name)
-{
-	for (guint i = 0; i < profile->attributes->len; i++)
-		if (strcmp(g_ptr_array_index(profile->attributes, i), name) == 0)
-			return i;
-	return LODE_NONE;
-}
-
-static bool set_has(const LodeProfile *profile, uint32_t set, uint32_t attribute)
-{
-	const LodeAttributeSet *range = &LODE_AT(profile->attribute_sets, LodeAttributeSet, set);
-
-	for (uint32_t i = 0; i < range->n; i++)
-		if (LODE_AT(profile->set_members, uint32_t, range->first + i) == attribute)
-			return true;
-	return false;
-}
-
 /* Numbers the blocks of all vertices: what executes equally often. A call may not come back, or
  * come back twice, so that it ends one. */
 static uint32_t number_blocks(
 	const LodeProfile *profile, const LodeFlowGraph *graph, uint32_t *out_blocks)
 {
-	uint32_t call = find_attribute(profile, "kind:call"), n = 0;
+	uint32_t n = 0;
 	bool is_cut = true;
 
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
@@ -60,7 +42,7 @@ static uint32_t number_blocks(
 		                         lode_profile_instruction(profile, instruction - 1)->block;
 		n += !continues;
 		out_blocks[v] = n - 1;
-		is_cut = call != LODE_NONE && set_has(profile, here->attribute_set, call);
+		is_cut = lode_profile_set_has(profile, here->attribute_set, "kind:call");
 	}
 	return n;
 }

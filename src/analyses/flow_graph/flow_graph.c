@@ -224,12 +224,13 @@ static void pack_attributes(LodeFlowGraph *graph, const LodeProfile *names)
 	graph->class_starts = g_new0(uint32_t, graph->n_classes + 1);
 	graph->class_members = g_new(uint32_t, names->set_members->len + 1);
 	for (uint32_t i = 0; i < graph->n_classes; i++) {
-		const LodeAttributeSet *set = &LODE_AT(names->attribute_sets, LodeAttributeSet, i);
-		uint32_t *members = graph->class_members + set->first;
-		for (uint32_t j = 0; j < set->n; j++)
-			members[j] = new_ids[LODE_AT(names->set_members, uint32_t, set->first + j)];
-		qsort(members, set->n, sizeof(*members), lode_compare_u32);
-		graph->class_starts[i + 1] = set->first + set->n;
+		uint32_t n_members;
+		const uint32_t *old = lode_profile_set_members(names, i, &n_members);
+		uint32_t *members = graph->class_members + graph->class_starts[i];
+		for (uint32_t j = 0; j < n_members; j++)
+			members[j] = new_ids[old[j]];
+		qsort(members, n_members, sizeof(*members), lode_compare_u32);
+		graph->class_starts[i + 1] = graph->class_starts[i] + n_members;
 	}
 }
 

@@ -360,12 +360,11 @@ static uint64_t event_grades(const Construction *self, double count)
 
 static void gather_attributes(Construction *self, uint32_t attribute_set, uint64_t grades)
 {
-	const LodeAttributeSet *set = &LODE_AT(
-		self->profile->attribute_sets, LodeAttributeSet, attribute_set);
+	uint32_t n;
+	const uint32_t *members = lode_profile_set_members(self->profile, attribute_set, &n);
 
-	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t id =
-			self->kept[LODE_AT(self->profile->set_members, uint32_t, set->first + i)];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id = self->kept[members[i]];
 		if (id != LODE_NONE)
 			g_array_append_val(self->scratch, id);
 	}

@@ -16,32 +16,8 @@ typedef struct {
 	double resolved, unresolved; /* weight with an address, and without */
 } Sampled;
 
-static uint32_t find_attribute(const LodeProfile *profile, const char *name)
-{
-	for (uint32_t i = 0; i < profile->attributes->len; i++)
-		if (strcmp(profile->attributes->pdata[i], name) == 0)
-			return i;
-	return LODE_NONE;
-}
-
-/* For each attribute set, whether it says that the instruction loads or stores. */
-static bool *find_accessing(const LodeProfile *profile)
-{
-	const uint32_t kinds[] = {find_attribute(profile, "kind:load"),
-		find_attribute(profile, "kind:store"), find_attribute(profile, "kind:atomic")};
-	bool *accesses = g_new0(bool, profile->attribute_sets->len + 1);
-
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t j = 0; j < set->n; j++) {
-			uint32_t member = LODE_AT(profile->set_members, uint32_t, set->first + j);
-			for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++)
-				accesses[i] |= kinds[k] != LODE_NONE && member == kinds[k];
-		}
-	}
-	return accesses;
-}
+static const LodeAttributeMark accessing[] = {
+	{"kind:load", 1}, {"kind:store", 1}, {"kind:atomic", 1}};
 
 static LodeMemorySample *sample_at(const LodeProfile *profile, guint i)
 {
@@ -91,7 +67,8 @@ static void weigh(LodeProfile *profile, LodeAccessWeights *weights)
 	const guint n = profile->memory->samples->len;
 	const uint32_t n_instructions = profile->instructions->len;
 	g_autofree bool *are_left = find_left(profile);
-	g_autofree bool *accesses = find_accessing(profile);
+	g_autofree uint16_t *accesses = lode_profile_mark_sets(
+		profile, accessing, G_N_ELEMENTS(accessing));
 	g_autofree Sampled *sampled = g_new0(Sampled, (size_t)n_instructions * N_OPERANDS + 1);
 	uint32_t event = lode_profile_add_event(profile, "accesses",
 		"executions, by the sampled addresses of each instruction", LODE_EVENT_SAMPLED,
@@ -118,7 +95,7 @@ static void weigh(LodeProfile *profile, LodeAccessWeights *weights)
 		const Sampled *of = &sampled[(size_t)i * N_OPERANDS];
 		bool is_sampled =
 			of[0].resolved + of[0].unresolved + of[1].resolved + of[1].unresolved > 0;
-		if (!is_sampled && !accesses[row->attribute_set])
+		if (!is_sampled && accesses[row->attribute_set] == 0)
 			continue;
 		weights->accesses += row->count;
 		weights->unsampled += is_sampled ? 0 : row->count;

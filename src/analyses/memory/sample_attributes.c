@@ -53,16 +53,8 @@ static void find_opcodes(LodeSampleAttributes *self)
 	const LodeProfile *profile = self->profile;
 
 	self->opcodes = g_new0(const char *, profile->attribute_sets->len + 1);
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t k = 0; k < set->n && self->opcodes[i] == NULL; k++) {
-			uint32_t id = LODE_AT(profile->set_members, uint32_t, set->first + k);
-			const char *name = g_ptr_array_index(profile->attributes, id);
-			if (g_str_has_prefix(name, "op:"))
-				self->opcodes[i] = name + strlen("op:");
-		}
-	}
+	for (guint i = 0; i < profile->attribute_sets->len; i++)
+		self->opcodes[i] = lode_profile_set_value(profile, i, "op:");
 }
 
 static void name_places(LodeSampleAttributes *self)

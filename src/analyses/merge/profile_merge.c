@@ -795,14 +795,13 @@ static void name_instruction(
 	const Likeness *like = &LODE_AT(self->likenesses, Likeness, index);
 	const LodeProfile *profile = self->sources[like->source].profile;
 	const LodeInstruction *own = lode_profile_instruction(profile, like->instruction);
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, own->attribute_set);
+	uint32_t n_members;
+	const uint32_t *members = lode_profile_set_members(profile, own->attribute_set, &n_members);
 	LodeInstruction *instruction = lode_profile_instruction(self->merged, index);
 
 	g_array_set_size(ids, 0);
-	for (uint32_t i = 0; i < set->n; i++) {
-		const char *name = profile->attributes->pdata[LODE_AT(
-			profile->set_members, uint32_t, set->first + i)];
+	for (uint32_t i = 0; i < n_members; i++) {
+		const char *name = lode_profile_attribute_name(profile, members[i]);
 		if (g_str_has_prefix(name, "origin:"))
 			continue;
 		uint32_t id = lode_profile_attribute(self->merged, name);

@@ -71,17 +71,11 @@ static void add_pair(GArray *pairs, uint32_t source, uint32_t target)
 /* The first op: attribute of an instruction, as given. */
 static uint32_t given_opcode(Construction *self, const LodeInstruction *instruction)
 {
-	const LodeProfile *profile = self->profile;
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
+	static const char prefix[] = "op:";
+	const char *name = lode_profile_set_value(
+		self->profile, instruction->attribute_set, prefix);
 
-	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t id = LODE_AT(profile->set_members, uint32_t, set->first + i);
-		const char *name = g_ptr_array_index(profile->attributes, id);
-		if (g_str_has_prefix(name, "op:"))
-			return opcode_id(self, name);
-	}
-	return LODE_NONE;
+	return name != NULL ? opcode_id(self, name - strlen(prefix)) : LODE_NONE;
 }
 
 /* A function without code: its instructions and edges as they stand in the profile. */

@@ -46,11 +46,6 @@ static Part part_of(ZydisRegister name)
 	return (Part){-1, 0, 0};
 }
 
-static uint64_t mask_of(unsigned bits)
-{
-	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 bool lode_register_state_read(
 	const LodeRegisterState *self, ZydisRegister name, uint64_t *out_value)
 {

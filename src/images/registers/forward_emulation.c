@@ -9,11 +9,6 @@
 #include "base/bits.h"
 #include "images/registers/register_arithmetic.h"
 
-static uint64_t mask_of(unsigned bits)
-{
-	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 static int64_t sign_extended(uint64_t value, unsigned bits)
 {
 	return (int64_t)(value << (64 - bits)) >> (64 - bits);

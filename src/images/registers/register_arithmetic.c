@@ -11,11 +11,6 @@
 #define SF ((uint64_t)ZYDIS_CPUFLAG_SF)
 #define OF ((uint64_t)ZYDIS_CPUFLAG_OF)
 
-static uint64_t mask_of(unsigned bits)
-{
-	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 static bool sign_of(uint64_t value, unsigned bits)
 {
 	return value >> (bits - 1) & 1;

@@ -5,20 +5,6 @@
 #include "model/observed/windows.h"
 #include "model/profile.h"
 
-#include <string.h>
-
-static bool is_branch(const LodeProfile *profile, const LodeInstruction *instruction)
-{
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
-
-	for (uint32_t i = set->first; i < set->first + set->n; i++)
-		if (strcmp(profile->attributes->pdata[LODE_AT(profile->set_members, uint32_t, i)],
-			    "kind:branch") == 0)
-			return true;
-	return false;
-}
-
 /* Executions of the edges that are taken. */
 static double count_taken(const LodeProfile *profile, uint32_t source)
 {
@@ -37,7 +23,7 @@ bool lode_branch_shares_find(
 {
 	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
 
-	if (!is_branch(profile, one))
+	if (!lode_profile_set_has(profile, one->attribute_set, "kind:branch"))
 		return false;
 	double taken = count_taken(profile, instruction);
 	double all = taken + MAX(one->next_count, 0);

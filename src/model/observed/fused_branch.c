@@ -3,21 +3,6 @@
 
 #include "model/profile.h"
 
-#include <string.h>
-
-static bool has_attribute(
-	const LodeProfile *profile, const LodeInstruction *instruction, const char *name)
-{
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
-
-	for (uint32_t i = set->first; i < set->first + set->n; i++)
-		if (strcmp(profile->attributes->pdata[LODE_AT(profile->set_members, uint32_t, i)],
-			    name) == 0)
-			return true;
-	return false;
-}
-
 /* Whether the instruction and the next one are. */
 static bool is_pair(const LodeProfile *profile, uint32_t first)
 {
@@ -25,8 +10,9 @@ static bool is_pair(const LodeProfile *profile, uint32_t first)
 
 	return first + 1 < profile->instructions->len && next->function == own->function &&
 	       own->size > 0 && next->address == own->address + own->size &&
-	       (has_attribute(profile, own, "op:cmp") || has_attribute(profile, own, "op:test")) &&
-	       has_attribute(profile, next, "kind:branch");
+	       (lode_profile_set_has(profile, own->attribute_set, "op:cmp") ||
+		       lode_profile_set_has(profile, own->attribute_set, "op:test")) &&
+	       lode_profile_set_has(profile, next->attribute_set, "kind:branch");
 }
 
 uint32_t lode_fused_with(const LodeProfile *profile, uint32_t instruction)

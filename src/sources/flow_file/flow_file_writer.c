@@ -233,12 +233,11 @@ static void append_attributes(Writer *self, uint32_t index)
 
 	g_ptr_array_set_size(self->words, 0);
 	if (id != LODE_NONE) {
-		const LodeAttributeSet *set = &LODE_AT(
-			self->profile->attribute_sets, LodeAttributeSet, id);
-		for (uint32_t i = set->first; i < set->first + set->n; i++)
-			g_ptr_array_add(self->words,
-				g_ptr_array_index(self->attributes,
-					LODE_AT(self->profile->set_members, uint32_t, i)));
+		uint32_t n;
+		const uint32_t *members = lode_profile_set_members(self->profile, id, &n);
+		for (uint32_t i = 0; i < n; i++)
+			g_ptr_array_add(
+				self->words, g_ptr_array_index(self->attributes, members[i]));
 	}
 	for (guint i = 0; i < self->profile->events->len; i++)
 		add_event_attributes(self, i, index);

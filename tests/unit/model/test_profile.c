@@ -48,6 +48,38 @@ static void test_attribute_sets(void)
 	g_assert_cmpuint(profile->set_members->len, ==, 5);
 }
 
+/* Of sets by number, name, beginning of a name, and marks. */
+static void test_look_ups(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	static const LodeAttributeMark marks[] = {
+		{"kind:load", 1}, {"op:*", 2}, {"stride:8", 4}, {"*:store", 8}};
+	const uint32_t load = lode_profile_attribute(profile, "kind:load"),
+		       add = lode_profile_attribute(profile, "op:add"),
+		       stride = lode_profile_attribute(profile, "stride:64");
+	const uint32_t both[] = {stride, load, add};
+
+	g_assert_cmpuint(lode_profile_attribute_set(profile, NULL, 0), ==, 0);
+	g_assert_cmpuint(lode_profile_attribute_set(profile, both, 3), ==, 1);
+	g_assert_cmpuint(lode_profile_attribute_set(profile, &add, 1), ==, 2);
+	g_assert_cmpuint(lode_profile_find_attribute(profile, "op:add"), ==, add);
+	g_assert_cmpuint(lode_profile_find_attribute(profile, "op:sub"), ==, LODE_NONE);
+	g_assert_cmpstr(lode_profile_attribute_name(profile, stride), ==, "stride:64");
+	g_assert_true(lode_profile_set_has(profile, 1, "kind:load"));
+	g_assert_false(lode_profile_set_has(profile, 2, "kind:load"));
+	g_assert_false(lode_profile_set_has(profile, 1, "op:sub"));
+	g_assert_false(lode_profile_set_has(profile, 0, "op:add"));
+	g_assert_cmpstr(lode_profile_set_value(profile, 1, "stride:"), ==, "64");
+	g_assert_null(lode_profile_set_value(profile, 2, "stride:"));
+	g_autofree uint16_t *sets = lode_profile_mark_sets(profile, marks, G_N_ELEMENTS(marks));
+	g_assert_cmpuint(sets[0], ==, 0);
+	g_assert_cmpuint(sets[1], ==, 3);
+	g_assert_cmpuint(sets[2], ==, 2);
+	uint32_t n;
+	const uint32_t *members = lode_profile_set_members(profile, 1, &n);
+	g_assert_true(n == 3 && members[0] == load && members[1] == add && members[2] == stride);
+}
+
 static void test_many_attribute_sets(void)
 {
 	g_autoptr(LodeProfile) profile = lode_profile_new();
@@ -182,6 +214,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile/intern", test_intern);
 	g_test_add_func("/profile/attributes", test_attributes);
 	g_test_add_func("/profile/attribute_sets", test_attribute_sets);
+	g_test_add_func("/profile/look_ups", test_look_ups);
 	g_test_add_func("/profile/many_attribute_sets", test_many_attribute_sets);
 	g_test_add_func("/profile/locations", test_locations);
 	g_test_add_func("/profile/many_inlinings", test_many_inlinings);

@@ -144,15 +144,8 @@ static void find_bits(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 
 static bool has_attribute(const LodeProfile *profile, uint32_t at, const char *name)
 {
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
-		lode_profile_instruction(profile, at)->attribute_set);
-
-	for (uint32_t i = set->first; i < set->first + set->n; i++)
-		if (strcmp(g_ptr_array_index(
-				   profile->attributes, LODE_AT(profile->set_members, uint32_t, i)),
-			    name) == 0)
-			return true;
-	return false;
+	return lode_profile_set_has(
+		profile, lode_profile_instruction(profile, at)->attribute_set, name);
 }
 
 static bool use_at(const LodeProfile *profile, uint32_t at, LodeRegisterUse *out)

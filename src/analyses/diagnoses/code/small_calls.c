@@ -29,11 +29,8 @@ enum {
 	NEAR = 32, /* its data are in the first level */
 };
 
-static const struct {
-	const char *name;
-	uint8_t mark;
-} marked[] = {{"kind:call", CALLS}, {"kind:indirect", INDIRECT}, {"kind:load", LOADS},
-	{"needs:load", WAITS}, {"needs:miss", WAITS}, {"mem:stack", OF_STACK},
+static const LodeAttributeMark marked[] = {{"kind:call", CALLS}, {"kind:indirect", INDIRECT},
+	{"kind:load", LOADS}, {"needs:load", WAITS}, {"needs:miss", WAITS}, {"mem:stack", OF_STACK},
 	{"spread:first-level", NEAR}};
 
 /* A call that leads to a small function. */
@@ -52,7 +49,7 @@ typedef struct {
 	                    stub; LODE_NONE */
 	GArray *calls;   /* LodeCountedCall */
 	GArray *sources; /* Source, no two equal */
-	uint8_t *sets;   /* marks of each attribute set */
+	uint16_t *sets;  /* marks of each attribute set */
 } Marking;
 
 static const LodeFunction *function_at(const Marking *self, uint32_t function)
@@ -74,25 +71,7 @@ static bool is_in_loop(const Marking *self, uint32_t instruction)
 	return block != LODE_NONE && lode_profile_block(profile, block)->loop_depth > 0;
 }
 
-static void find_sets(Marking *self)
-{
-	const LodeProfile *profile = self->code->context->profile;
-
-	self->sets = g_new0(uint8_t, MAX(profile->attribute_sets->len, 1));
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, i);
-		for (uint32_t k = set->first; k < set->first + set->n; k++) {
-			const char *name = g_ptr_array_index(
-				profile->attributes, LODE_AT(profile->set_members, uint32_t, k));
-			for (size_t m = 0; m < G_N_ELEMENTS(marked); m++)
-				if (strcmp(name, marked[m].name) == 0)
-					self->sets[i] |= marked[m].mark;
-		}
-	}
-}
-
-static uint8_t marks_of(const Marking *self, uint32_t instruction)
+static uint16_t marks_of(const Marking *self, uint32_t instruction)
 {
 	return self->sets[set_of(self, instruction)];
 }
@@ -100,7 +79,7 @@ static uint8_t marks_of(const Marking *self, uint32_t instruction)
 /* Whether it loads, or waits for a load, of data not known to be near. */
 static bool may_wait(const Marking *self, uint32_t instruction)
 {
-	uint8_t marks = marks_of(self, instruction);
+	uint16_t marks = marks_of(self, instruction);
 
 	return (marks & (LOADS | WAITS)) != 0 && (marks & NEAR) == 0;
 }
@@ -255,7 +234,7 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL};
 	for (guint i = 0; i < n; i++)
 		leads[i] = LODE_NONE;
-	find_sets(&self);
+	self.sets = lode_profile_mark_sets(code->context->profile, marked, G_N_ELEMENTS(marked));
 	find_small(&self);
 	find_sources(&self);
 	for (guint i = 0; i < sources->len; i++) {

@@ -311,21 +311,11 @@ static LodeCauseWords words_of(
 	return words;
 }
 
-static const LodeAttributeSet *set_at(
-	const LodeProfile *profile, const LodeFindings *findings, uint32_t place)
+static uint32_t set_at(const LodeProfile *profile, const LodeFindings *findings, uint32_t place)
 {
 	uint32_t one = g_array_index(findings->places, LodeFindingPlace, place).instruction;
-	uint32_t set = lode_profile_instruction(profile, one)->attribute_set;
 
-	return &LODE_AT(profile->attribute_sets, LodeAttributeSet, set);
-}
-
-static bool set_has(const LodeProfile *profile, const LodeAttributeSet *set, uint32_t attribute)
-{
-	for (uint32_t i = 0; i < set->n; i++)
-		if (LODE_AT(profile->set_members, uint32_t, set->first + i) == attribute)
-			return true;
-	return false;
+	return lode_profile_instruction(profile, one)->attribute_set;
 }
 
 /* Adds to the focus what all places have in common. */
@@ -334,14 +324,15 @@ static void add_common(const LodeCauseRules *self, const LodeProfile *profile,
 {
 	if (profile == NULL || finding->n_places == 0)
 		return;
-	const LodeAttributeSet *first = set_at(profile, findings, finding->first_place);
-	for (uint32_t i = 0; i < first->n; i++) {
-		uint32_t attribute = LODE_AT(profile->set_members, uint32_t, first->first + i);
-		const char *name = g_ptr_array_index(profile->attributes, attribute);
+	uint32_t n;
+	const uint32_t *members = lode_profile_set_members(
+		profile, set_at(profile, findings, finding->first_place), &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = lode_profile_attribute_name(profile, members[i]);
 		bool is_common = !g_str_has_prefix(name, "ev:");
 		for (uint32_t p = 1; p < finding->n_places && is_common; p++)
-			is_common = set_has(profile,
-				set_at(profile, findings, finding->first_place + p), attribute);
+			is_common = lode_profile_set_has(
+				profile, set_at(profile, findings, finding->first_place + p), name);
 		if (is_common)
 			lode_cause_rules_add_words(self, name, focus);
 	}

@@ -338,12 +338,10 @@ static void extend_set(Joining *self, uint32_t number)
 {
 	LodeProfile *profile = self->profile;
 	LodeInstruction *instruction = lode_profile_instruction(profile, number);
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
+	uint32_t n;
+	const uint32_t *members = lode_profile_set_members(profile, instruction->attribute_set, &n);
 
-	for (uint32_t i = 0; i < set->n; i++)
-		g_array_append_val(
-			self->ids, LODE_AT(profile->set_members, uint32_t, set->first + i));
+	g_array_append_vals(self->ids, members, n);
 	instruction->attribute_set = lode_profile_attribute_set(
 		profile, (const uint32_t *)(const void *)self->ids->data, self->ids->len);
 }

@@ -29,8 +29,9 @@ void lode_join_kernel_entries(LodeProfile *profile)
 	}
 	for (uint32_t i = 0; has_any && i < profile->instructions->len; i++) {
 		LodeInstruction *instruction = lode_profile_instruction(profile, i);
-		const LodeAttributeSet set = LODE_AT(
-			profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
+		uint32_t n;
+		const uint32_t *members = lode_profile_set_members(
+			profile, instruction->attribute_set, &n);
 		g_array_set_size(ids, 0);
 		for (uint32_t k = LODE_AT(profile->cost_starts, uint32_t, i);
 			k < LODE_AT(profile->cost_starts, uint32_t, i + 1); k++) {
@@ -40,8 +41,7 @@ void lode_join_kernel_entries(LodeProfile *profile)
 		}
 		if (ids->len == 0)
 			continue;
-		g_array_append_vals(
-			ids, &LODE_AT(profile->set_members, uint32_t, set.first), set.n);
+		g_array_append_vals(ids, members, n);
 		instruction->attribute_set = lode_profile_attribute_set(
 			profile, (const uint32_t *)ids->data, ids->len);
 	}
