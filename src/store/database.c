@@ -205,6 +205,18 @@ bool lode_database_query_integer(
 	return true;
 }
 
+bool lode_database_has_table(LodeDatabase *self, const char *name, bool *out_has, GError **error)
+{
+	g_autofree char *sql = g_strdup_printf(
+		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%s'", name);
+	int64_t n;
+
+	if (!lode_database_query_integer(self, sql, &n, error))
+		return false;
+	*out_has = n > 0;
+	return true;
+}
+
 bool lode_database_identify(
 	LodeDatabase *self, const char *path, LodeProfileFile *out_file, GError **error)
 {

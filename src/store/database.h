@@ -59,6 +59,9 @@ bool lode_database_identify(
 /* Runs SQL that gives no rows. */
 bool lode_database_execute(LodeDatabase *self, const char *sql, GError **error);
 
+/* Whether the file has a table of this name: files of before need not have all. */
+bool lode_database_has_table(LodeDatabase *self, const char *name, bool *out_has, GError **error);
+
 /* A statement; the caller finalises it. */
 sqlite3_stmt *lode_database_prepare(LodeDatabase *self, const char *sql, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sqlite3_stmt, sqlite3_finalize)

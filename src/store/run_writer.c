@@ -7,38 +7,15 @@
 #include "store/run_parameters.h"
 #include "store/run_reader.h"
 #include "store/tables/finding_tables.h"
-#include "store/tables/row_source.h"
+#include "store/tables/row_table.h"
 #include "store/tables/sequence_tables.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-	const LodeMiningRun *run;
-	int64_t id;
-} Rows;
-
-static void give_name(void *data, size_t row, int column, sqlite3_context *out, GPtrArray *names)
-{
-	const Rows *self = data;
-
-	if (column == 0)
-		sqlite3_result_int64(out, self->id);
-	else if (column == 1)
-		lode_row_result_reference(out, (uint32_t)row);
-	else
-		lode_row_result_text(out, g_ptr_array_index(names, row));
-}
-
-static void give_attribute(void *data, size_t row, int column, sqlite3_context *out)
-{
-	give_name(data, row, column, out, ((const Rows *)data)->run->attributes);
-}
-
-static void give_event(void *data, size_t row, int column, sqlite3_context *out)
-{
-	give_name(data, row, column, out, ((const Rows *)data)->run->events);
-}
+static const LodeColumn name_columns[] = {{"name", 0, LODE_COLUMN_TEXT, 0}};
+static const LodeRowTable attributes = LODE_ROW_TABLE("run_attribute", char *, name_columns, NULL);
+static const LodeRowTable events = LODE_ROW_TABLE("run_event", char *, name_columns, NULL);
 
 static bool is_amount(double value)
 {
@@ -152,9 +129,8 @@ static bool remove_run(LodeDatabase *database, const char *name, GError **error)
 	return true;
 }
 
-static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
+static bool write_head(LodeDatabase *database, const LodeMiningRun *run, int64_t id, GError **error)
 {
-	const LodeMiningRun *run = rows->run;
 	g_autofree char *parameters = lode_run_parameters_to_json(&run->parameters);
 	g_autoptr(sqlite3_stmt) statement = lode_database_prepare(database,
 		"INSERT INTO run(id, name, weight, parameters, is_complete, seconds, sequences) "
@@ -164,7 +140,7 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 
 	if (statement == NULL)
 		return false;
-	sqlite3_bind_int64(statement, 1, rows->id);
+	sqlite3_bind_int64(statement, 1, id);
 	sqlite3_bind_text(statement, 2, run->name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 3, run->parameters.weight, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 4, parameters, -1, SQLITE_STATIC);
@@ -174,34 +150,30 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
 }
 
-static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
+static bool write_tables(
+	LodeDatabase *database, const LodeMiningRun *run, int64_t id, GError **error)
 {
-	const LodeMiningRun *run = rows->run;
-	const LodeRowSource sources[] = {
-		{"run_attribute", "run,id,name", run->attributes->len, give_attribute, rows},
-		{"run_event", "run,id,name", run->events->len, give_event, rows},
-	};
-
 	database->stage = "storing the run";
 	database->rows_total = run->sequences->len;
-	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
-		if (!lode_row_source_insert(&sources[i], database, error))
-			return false;
-	return lode_sequence_tables_insert(run, rows->id, database, error) &&
-	       lode_finding_tables_insert(run, rows->id, database, error);
+	return lode_row_table_insert_of_run(&attributes, id, run->attributes->pdata,
+		       run->attributes->len, database, error) &&
+	       lode_row_table_insert_of_run(
+		       &events, id, run->events->pdata, run->events->len, database, error) &&
+	       lode_sequence_tables_insert(run, id, database, error) &&
+	       lode_finding_tables_insert(run, id, database, error);
 }
 
 static bool write_run(LodeDatabase *database, const LodeMiningRun *run, GError **error)
 {
-	Rows rows = {.run = run};
+	int64_t id;
 
 	return lode_run_reader_upgrade(database, error) &&
 	       lode_finding_tables_prepare(database, run->name, error) &&
 	       remove_run(database, run->name, error) &&
 	       lode_database_query_integer(
-		       database, "SELECT coalesce(max(id), 0) + 1 FROM run", &rows.id, error) &&
+		       database, "SELECT coalesce(max(id), 0) + 1 FROM run", &id, error) &&
 	       lode_database_add_event_columns(database, run->events->len, error) &&
-	       write_head(database, &rows, error) && write_tables(database, &rows, error);
+	       write_head(database, run, id, error) && write_tables(database, run, id, error);
 }
 
 /* A cancelled or failed transaction is rolled back when the database is closed. */

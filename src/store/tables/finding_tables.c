@@ -6,8 +6,7 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "store/json_text.h"
-#include "store/tables/row_reader.h"
-#include "store/tables/row_source.h"
+#include "store/tables/row_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,12 +18,61 @@ static const char tables_sql[] =
 /* More than any pattern has; a limit for what is read. */
 enum { MAX_ELEMENTS = 16, MAX_ITEMS = 1024 };
 
+/* What is stored of all findings of a run, of one, with its elements as JSON, and of a place. */
 typedef struct {
-	const LodeFindings *findings;
-	int64_t run;
-	GString *items;
-	uint32_t finding; /* that the present place is of */
-} Rows;
+	double base, explained, single, samples;
+	uint32_t findings;
+	bool is_counted;
+} HeadRow;
+
+typedef struct {
+	LodeFinding finding;
+	char *items;
+} FindingRow;
+
+typedef struct {
+	uint32_t finding, position;
+	LodeFindingPlace place;
+} PlaceRow;
+
+static const LodeColumn head_columns[] = {
+	{"is_counted", offsetof(HeadRow, is_counted), LODE_COLUMN_FLAG, 0},
+	{"base", offsetof(HeadRow, base), LODE_COLUMN_AMOUNT, 0},
+	{"explained", offsetof(HeadRow, explained), LODE_COLUMN_AMOUNT, 0},
+	{"single", offsetof(HeadRow, single), LODE_COLUMN_AMOUNT, 0},
+	{"samples", offsetof(HeadRow, samples), LODE_COLUMN_AMOUNT, 0},
+	{"findings", offsetof(HeadRow, findings), LODE_COLUMN_NUMBER, 0},
+};
+
+#define FIGURE(name) offsetof(FindingRow, finding.name)
+
+static const LodeColumn finding_columns[] = {
+	{"kind", FIGURE(kind), LODE_COLUMN_WORD, LODE_WORDS_FINDING_KIND},
+	{"items", offsetof(FindingRow, items), LODE_COLUMN_TEXT, 0},
+	{"focus", FIGURE(focus), LODE_COLUMN_NUMBER, 0},
+	{"time", FIGURE(time), LODE_COLUMN_AMOUNT, 0},
+	{"time_error", FIGURE(time_error), LODE_COLUMN_AMOUNT, 0},
+	{"each", FIGURE(each), LODE_COLUMN_AMOUNT, 0},
+	{"each_error", FIGURE(each_error), LODE_COLUMN_AMOUNT, 0},
+	{"executed", FIGURE(executed), LODE_COLUMN_MAYBE_AMOUNT, 0},
+	{"places", FIGURE(places), LODE_COLUMN_NUMBER, 0},
+	{"functions", FIGURE(functions), LODE_COLUMN_NUMBER, 0},
+	{"spread", FIGURE(spread), LODE_COLUMN_AMOUNT, 0},
+};
+
+static const LodeColumn place_columns[] = {
+	{"finding", offsetof(PlaceRow, finding), LODE_COLUMN_REFERENCE, 0},
+	{"position", offsetof(PlaceRow, position), LODE_COLUMN_REFERENCE, 0},
+	{"instruction", offsetof(PlaceRow, place.instruction), LODE_COLUMN_REFERENCE,
+		LODE_TARGET_INSTRUCTIONS},
+	{"time", offsetof(PlaceRow, place.time), LODE_COLUMN_AMOUNT, 0},
+};
+
+static const LodeRowTable head_table = LODE_ROW_TABLE("run_findings", HeadRow, head_columns, "run");
+static const LodeRowTable finding_table = LODE_ROW_TABLE(
+	"finding", FindingRow, finding_columns, NULL);
+static const LodeRowTable place_table = LODE_ROW_TABLE(
+	"finding_place", PlaceRow, place_columns, "finding, position");
 
 static bool is_amount(double value)
 {
@@ -113,148 +161,47 @@ bool lode_finding_tables_prepare(LodeDatabase *database, const char *name, GErro
 	return true;
 }
 
-static void give_head(void *data, size_t row, int column, sqlite3_context *out)
-{
-	const Rows *self = data;
-	const LodeFindings *all = self->findings;
-
-	(void)row;
-	switch (column) {
-	case 0:
-		sqlite3_result_int64(out, self->run);
-		break;
-	case 1:
-		sqlite3_result_int(out, all->is_counted);
-		break;
-	case 2:
-		sqlite3_result_double(out, all->base);
-		break;
-	case 3:
-		sqlite3_result_double(out, all->explained);
-		break;
-	case 4:
-		sqlite3_result_double(out, all->single);
-		break;
-	case 5:
-		sqlite3_result_double(out, all->samples);
-		break;
-	default:
-		sqlite3_result_int64(out, all->findings->len);
-	}
-}
-
 /* [["mem:store"],["kind:load","ev:l1d-miss"]]; an element of any instruction is []. */
-static void give_items(Rows *self, const LodeFinding *finding, sqlite3_context *out)
+static char *items_of(const LodeFindings *findings, const LodeFinding *finding)
 {
+	GString *items = g_string_new(NULL);
 	LodeJsonStream json;
 
-	g_string_truncate(self->items, 0);
-	lode_json_stream_init_text(&json, self->items);
+	lode_json_stream_init_text(&json, items);
 	json.keeps_bytes = true;
-	lode_finding_json(self->findings, finding, &json);
-	sqlite3_result_text(out, self->items->str, (int)self->items->len, SQLITE_STATIC);
-}
-
-static void give_finding(void *data, size_t row, int column, sqlite3_context *out)
-{
-	Rows *self = data;
-	const LodeFinding *finding = lode_findings_at(self->findings, row);
-
-	switch (column) {
-	case 0:
-		sqlite3_result_int64(out, self->run);
-		break;
-	case 1:
-		lode_row_result_reference(out, (uint32_t)row);
-		break;
-	case 2:
-		lode_row_result_text(out, lode_finding_kind_to_text(finding->kind));
-		break;
-	case 3:
-		give_items(self, finding, out);
-		break;
-	case 4:
-		sqlite3_result_int64(out, finding->focus);
-		break;
-	case 5:
-		sqlite3_result_double(out, finding->time);
-		break;
-	case 6:
-		sqlite3_result_double(out, finding->time_error);
-		break;
-	case 7:
-		sqlite3_result_double(out, finding->each);
-		break;
-	case 8:
-		sqlite3_result_double(out, finding->each_error);
-		break;
-	case 9:
-		if (finding->executed >= 0)
-			sqlite3_result_double(out, finding->executed);
-		break;
-	case 10:
-		sqlite3_result_int64(out, finding->places);
-		break;
-	case 11:
-		sqlite3_result_int64(out, finding->functions);
-		break;
-	default:
-		sqlite3_result_double(out, finding->spread);
-	}
-}
-
-static void give_place(void *data, size_t row, int column, sqlite3_context *out)
-{
-	const Rows *self = data;
-	const LodeFinding *finding = lode_findings_at(self->findings, self->finding);
-	const LodeFindingPlace *place = &g_array_index(
-		self->findings->places, LodeFindingPlace, finding->first_place + row);
-
-	switch (column) {
-	case 0:
-		sqlite3_result_int64(out, self->run);
-		break;
-	case 1:
-		lode_row_result_reference(out, self->finding);
-		break;
-	case 2:
-		lode_row_result_reference(out, (uint32_t)row);
-		break;
-	case 3:
-		lode_row_result_reference(out, place->instruction);
-		break;
-	default:
-		sqlite3_result_double(out, place->time);
-	}
+	lode_finding_json(findings, finding, &json);
+	return g_string_free(items, FALSE);
 }
 
 bool lode_finding_tables_insert(
 	const LodeMiningRun *run, int64_t id, LodeDatabase *database, GError **error)
 {
-	const LodeFindings *findings = run->findings;
-	g_autoptr(GString) items = g_string_new(NULL);
-	Rows rows = {.findings = findings, .run = id, .items = items};
+	const LodeFindings *all = run->findings;
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(FindingRow));
+	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(PlaceRow));
+	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 
-	if (findings == NULL)
+	if (all == NULL)
 		return true;
-	const LodeRowSource head = {"run_findings",
-		"run,is_counted,base,explained,single,samples,findings", 1, give_head, &rows};
-	const LodeRowSource list = {"finding",
-		"run,id,kind,items,focus,time,time_error,each,each_error,executed,places,"
-		"functions,spread",
-		findings->findings->len, give_finding, &rows};
-	if (!lode_row_source_insert(&head, database, error) ||
-		!lode_row_source_insert(&list, database, error))
-		return false;
-	for (guint i = 0; i < findings->findings->len; i++) {
-		const LodeRowSource places = {"finding_place",
-			"run,finding,position,instruction,time",
-			lode_findings_at(findings, i)->n_places, give_place, &rows};
-		rows.finding = i;
-		if (!lode_row_source_insert(&places, database, error))
-			return false;
+	const HeadRow head = {all->base, all->explained, all->single, all->samples,
+		all->findings->len, all->is_counted};
+	for (uint32_t i = 0; i < all->findings->len; i++) {
+		const LodeFinding *finding = lode_findings_at(all, i);
+		const FindingRow row = {*finding, items_of(all, finding)};
+		g_array_append_val(rows, row);
+		g_ptr_array_add(items, row.items);
+		for (uint32_t k = 0; k < finding->n_places; k++) {
+			const PlaceRow place = {i, k,
+				g_array_index(
+					all->places, LodeFindingPlace, finding->first_place + k)};
+			g_array_append_val(places, place);
+		}
 	}
-	return true;
+	return lode_row_table_insert_of_run(&head_table, id, &head, 1, database, error) &&
+	       lode_row_table_insert_of_run(
+		       &finding_table, id, rows->data, rows->len, database, error) &&
+	       lode_row_table_insert_of_run(
+		       &place_table, id, places->data, places->len, database, error);
 }
 
 /* --- reading --- */
@@ -311,125 +258,82 @@ static bool parse_elements(Loader *self, const char *text, LodeFinding *finding)
 
 static bool read_findings(Loader *self, LodeDatabase *database, int64_t run, GError **error)
 {
-	g_autofree char *sql = g_strdup_printf(
-		"SELECT id, kind, items, focus, time, time_error, each, each_error, executed, "
-		"places, functions, spread FROM finding WHERE run = %" G_GINT64_FORMAT
-		" ORDER BY id",
-		run);
-	LodeRowReader rows;
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(FindingRow));
+	GStringChunk *strings = g_string_chunk_new(1 << 12);
 
-	lode_row_reader_init(&rows, database, "finding", sql);
-	while (lode_row_reader_next_numbered(&rows)) {
-		int kind = lode_row_reader_word(&rows, 1, lode_finding_kind_from_text);
-		LodeFinding finding = {
-			.kind = kind < 0 ? LODE_FINDING_PATTERN : (LodeFindingKind)kind,
-			.focus = (uint32_t)lode_row_reader_integer(&rows, 3, MAX_ELEMENTS),
-			.time = lode_row_reader_amount(&rows, 4),
-			.time_error = lode_row_reader_amount(&rows, 5),
-			.each = lode_row_reader_amount(&rows, 6),
-			.each_error = lode_row_reader_amount(&rows, 7),
-			.executed = lode_row_reader_is_null(&rows, 8)
-		                            ? -1
-		                            : lode_row_reader_amount(&rows, 8),
-			.places = (uint32_t)lode_row_reader_integer(&rows, 9, UINT32_MAX),
-			.functions = (uint32_t)lode_row_reader_integer(&rows, 10, UINT32_MAX),
-			.spread = lode_row_reader_amount(&rows, 11),
-		};
-		if (!parse_elements(self, lode_row_reader_text(&rows, 2), &finding))
-			lode_row_reader_fail(
-				&rows, "column 'items' is not a list of lists of attributes");
+	bool done = lode_row_table_read_of_run(&finding_table, run, strings, rows, database, error);
+
+	for (guint i = 0; i < rows->len && done; i++) {
+		FindingRow *row = &g_array_index(rows, FindingRow, i);
+		done = parse_elements(self, row->items, &row->finding) ||
+		       lode_row_table_broken(error, "finding", i,
+			       "column 'items' is not a list of lists of attributes");
 		lode_json_cursor_clear(&self->cursor);
 		lode_json_cursor_init(&self->cursor, "");
-		g_array_append_val(self->out->findings, finding);
+		g_array_append_val(self->out->findings, row->finding);
 	}
-	return lode_row_reader_finish(&rows, error);
+	g_string_chunk_free(strings);
+	return done;
 }
 
 static bool read_places(LodeFindings *out, LodeDatabase *database, int64_t run, GError **error)
 {
-	g_autofree char *sql = g_strdup_printf(
-		"SELECT finding, position, instruction, time FROM finding_place "
-		"WHERE run = %" G_GINT64_FORMAT " ORDER BY finding, position",
-		run);
-	LodeRowReader rows;
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PlaceRow));
 
-	lode_row_reader_init(&rows, database, "finding_place", sql);
-	while (lode_row_reader_next(&rows)) {
-		uint32_t index = lode_row_reader_reference(&rows, 0);
-		LodeFindingPlace place = {
-			lode_row_reader_reference(&rows, 2), lode_row_reader_amount(&rows, 3)};
-		if (index >= out->findings->len) {
-			lode_row_reader_fail(&rows, "its finding does not exist");
-			continue;
-		}
-		LodeFinding *finding = lode_findings_at(out, index);
+	if (!lode_row_table_read_of_run(&place_table, run, NULL, rows, database, error))
+		return false;
+	for (guint i = 0; i < rows->len; i++) {
+		const PlaceRow *row = &g_array_index(rows, PlaceRow, i);
+		if (row->finding >= out->findings->len)
+			return lode_row_table_broken(
+				error, "finding_place", i, "its finding does not exist");
+		LodeFinding *finding = lode_findings_at(out, row->finding);
 		if (finding->n_places == 0)
 			finding->first_place = out->places->len;
-		if (lode_row_reader_reference(&rows, 1) != finding->n_places)
-			lode_row_reader_fail(&rows, "its position is not the one after the last");
+		if (row->position != finding->n_places)
+			return lode_row_table_broken(error, "finding_place", i,
+				"its position is not the one after the last");
 		finding->n_places++;
-		g_array_append_val(out->places, place);
+		g_array_append_val(out->places, row->place);
 	}
-	return lode_row_reader_finish(&rows, error);
-}
-
-/* NULL without an error: the run has no findings. */
-static LodeFindings *read_head(
-	LodeDatabase *database, int64_t run, uint64_t *out_length, GError **error)
-{
-	g_autoptr(LodeFindings) out = NULL;
-	g_autofree char *sql = g_strdup_printf(
-		"SELECT is_counted, base, explained, single, samples, findings FROM run_findings "
-		"WHERE run = %" G_GINT64_FORMAT,
-		run);
-	LodeRowReader rows;
-
-	lode_row_reader_init(&rows, database, "run_findings", sql);
-	if (lode_row_reader_next(&rows)) {
-		out = lode_findings_new();
-		out->is_counted = lode_row_reader_integer(&rows, 0, 1) != 0;
-		out->base = lode_row_reader_amount(&rows, 1);
-		out->explained = lode_row_reader_amount(&rows, 2);
-		out->single = lode_row_reader_amount(&rows, 3);
-		out->samples = lode_row_reader_amount(&rows, 4);
-		*out_length = lode_row_reader_integer(&rows, 5, LODE_FINDING_MAX);
-	}
-	return lode_row_reader_finish(&rows, error) ? g_steal_pointer(&out) : NULL;
-}
-
-/* Profiles of before have not got the tables. */
-static bool has_tables(LodeDatabase *database, bool *out_has, GError **error)
-{
-	int64_t n;
-
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-		    "('run_findings', 'finding', 'finding_place')",
-		    &n, error))
-		return false;
-	*out_has = n == 3;
 	return true;
+}
+
+/* No row: the run has no findings, or the profile is one of before. */
+static bool read_heads(GArray *out, LodeDatabase *database, int64_t run, GError **error)
+{
+	const LodeRowTable *const tables[] = {&head_table, &finding_table, &place_table};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+		bool has;
+		if (!lode_database_has_table(database, tables[i]->name, &has, error))
+			return false;
+		if (!has)
+			return true;
+	}
+	return lode_row_table_read_of_run(&head_table, run, NULL, out, database, error);
 }
 
 bool lode_finding_tables_read(
 	LodeMiningRun *run, int64_t id, LodeDatabase *database, GError **error)
 {
-	bool has;
+	g_autoptr(GArray) heads = g_array_new(FALSE, FALSE, sizeof(HeadRow));
 	int64_t n_instructions;
-	uint64_t length = 0;
-	GError *fault = NULL;
 
-	if (!has_tables(database, &has, error))
+	if (!read_heads(heads, database, id, error))
 		return false;
-	if (!has)
+	if (heads->len == 0)
 		return true;
-	g_autoptr(LodeFindings) out = read_head(database, id, &length, &fault);
-	if (fault != NULL) {
-		g_propagate_error(error, fault);
-		return false;
-	}
-	if (out == NULL)
-		return true;
+	const HeadRow *head = &g_array_index(heads, HeadRow, 0);
+	if (head->findings > LODE_FINDING_MAX)
+		return lode_row_table_broken(
+			error, "run_findings", 0, "column 'findings' is out of range");
+	g_autoptr(LodeFindings) out = lode_findings_new();
+	out->is_counted = head->is_counted;
+	out->base = head->base;
+	out->explained = head->explained;
+	out->single = head->single;
+	out->samples = head->samples;
 	g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
 	Loader loader = {.out = out, .ids = ids};
 	lode_json_cursor_init(&loader.cursor, "");
@@ -441,10 +345,10 @@ bool lode_finding_tables_read(
 	lode_json_cursor_clear(&loader.cursor);
 	if (!done)
 		return false;
-	if (out->findings->len != length) {
+	if (out->findings->len != head->findings) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"table 'run_findings', row '%s': %" G_GUINT64_FORMAT " findings are %u",
-			run->name, length, out->findings->len);
+			"table 'run_findings', row '%s': %u findings are %u", run->name,
+			head->findings, out->findings->len);
 		return false;
 	}
 	run->findings = g_steal_pointer(&out);

@@ -15,39 +15,32 @@ static const LodeColumn of_columns[] = {
 	{"inlining", 0, LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_INLININGS},
 };
 
-static const LodeRowTable inlinings = {
-	"inlining", sizeof(LodeInlining), inlining_columns, G_N_ELEMENTS(inlining_columns), NULL};
-static const LodeRowTable of_instructions = {
-	"inlining_of", sizeof(uint32_t), of_columns, G_N_ELEMENTS(of_columns), NULL};
+static const LodeRowTable tables[] = {
+	LODE_ROW_TABLE_OF(LodeProfile, inlinings, "inlining", LodeInlining, inlining_columns, NULL),
+	LODE_ROW_TABLE_OF(LodeProfile, inlining_of, "inlining_of", uint32_t, of_columns, NULL),
+};
 
 double lode_inlining_tables_count(const LodeProfile *profile)
 {
-	return (double)profile->inlinings->len + profile->inlining_of->len;
+	return lode_row_tables_count(tables, G_N_ELEMENTS(tables), profile);
 }
 
 bool lode_inlining_tables_insert(const LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	return lode_row_table_insert(&inlinings, profile->inlinings->data, profile->inlinings->len,
-		       database, error) &&
-	       lode_row_table_insert(&of_instructions, profile->inlining_of->data,
-		       profile->inlining_of->len, database, error);
+	return lode_row_tables_insert(tables, G_N_ELEMENTS(tables), profile, database, error);
 }
 
 bool lode_inlining_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(LodeInlining));
-	int64_t n;
+	bool has;
 
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-		    "('inlining', 'inlining_of')",
-		    &n, error))
+	if (!lode_database_has_table(database, tables[0].name, &has, error))
 		return false;
-	if (n < 2)
-		return true;
-	if (!lode_row_table_read(&inlinings, profile, rows, database, error) ||
-		!lode_row_table_read(
-			&of_instructions, profile, profile->inlining_of, database, error))
+	/* The rows of the first enter one by one, so that equal ones are found. */
+	if (has && !lode_row_table_read(&tables[0], profile->strings, rows, database, error))
+		return false;
+	if (!lode_row_tables_read(&tables[1], 1, profile, profile->strings, database, &has, error))
 		return false;
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeInlining *row = &LODE_AT(rows, LodeInlining, i);
@@ -86,9 +79,6 @@ bool lode_inlining_tables_check(const LodeProfile *profile, GError **error)
 	if (n != 0 && n != profile->instructions->len)
 		return lode_row_table_broken(
 			error, "inlining_of", n, "there is not one for each instruction");
-	return lode_row_table_check(&inlinings, profile->inlinings->data, profile->inlinings->len,
-		       counts, error) &&
-	       lode_row_table_check(
-		       &of_instructions, profile->inlining_of->data, n, counts, error) &&
+	return lode_row_tables_check(tables, G_N_ELEMENTS(tables), profile, counts, error) &&
 	       check_depths(profile->inlinings, error);
 }

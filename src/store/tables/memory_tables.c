@@ -6,12 +6,6 @@
 #include "model/profile.h"
 #include "store/tables/row_table.h"
 
-typedef struct {
-	LodeRowTable rows;
-	size_t array;     /* offset of the GArray in LodeMemory */
-	bool is_optional; /* profiles that were written before it have not got it */
-} Table;
-
 #define AT(type, field) offsetof(type, field)
 
 static const LodeColumn thread_columns[] = {
@@ -180,17 +174,14 @@ static const LodeColumn lost_range_columns[] = {
 };
 
 #define TABLE(name, array, type, columns)                                                          \
-	{                                                                                          \
-		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
-			false                                                                      \
-	}
+	LODE_ROW_TABLE_OF(LodeMemory, array, name, type, columns, NULL)
 #define OPTIONAL_TABLE(name, array, type, columns)                                                 \
 	{                                                                                          \
-		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
+		name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL, AT(LodeMemory, array),   \
 			true                                                                       \
 	}
 
-static const Table tables[] = {
+static const LodeRowTable tables[] = {
 	TABLE("thread", threads, LodeThread, thread_columns),
 	TABLE("mapping", mappings, LodeMemoryMapping, mapping_columns),
 	TABLE("allocation_site", sites, LodeAllocationSite, site_columns),
@@ -212,18 +203,9 @@ static const Table tables[] = {
 	OPTIONAL_TABLE("lost_range", lost_ranges, LodeLostRange, lost_range_columns),
 };
 
-static GArray *array_of(const LodeMemory *memory, const Table *table)
-{
-	return *(GArray *const *)((const char *)memory + table->array);
-}
-
 double lode_memory_tables_count(const LodeMemory *memory)
 {
-	double n = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
-		n += array_of(memory, &tables[i])->len;
-	return n;
+	return lode_row_tables_count(tables, G_N_ELEMENTS(tables), memory);
 }
 
 static bool insert_flags(const LodeMemory *memory, LodeDatabase *database, GError **error)
@@ -240,16 +222,8 @@ static bool insert_flags(const LodeMemory *memory, LodeDatabase *database, GErro
 
 bool lode_memory_tables_insert(const LodeMemory *memory, LodeDatabase *database, GError **error)
 {
-	if (!insert_flags(memory, database, error))
-		return false;
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
-		const GArray *rows = array_of(memory, &tables[i]);
-		if (tables[i].is_optional && rows->len == 0)
-			continue;
-		if (!lode_row_table_insert(&tables[i].rows, rows->data, rows->len, database, error))
-			return false;
-	}
-	return true;
+	return insert_flags(memory, database, error) &&
+	       lode_row_tables_insert(tables, G_N_ELEMENTS(tables), memory, database, error);
 }
 
 static bool read_flags(
@@ -269,37 +243,19 @@ static bool read_flags(
 	return lode_row_reader_finish(&rows, error);
 }
 
-static bool has_table(LodeDatabase *database, const Table *table, bool *out_has, GError **error)
-{
-	int64_t n = 1;
-	g_autofree char *sql = g_strdup_printf(
-		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%s'",
-		table->rows.name);
-
-	if (table->is_optional && !lode_database_query_integer(database, sql, &n, error))
-		return false;
-	*out_has = n > 0;
-	return true;
-}
-
 bool lode_memory_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	g_autoptr(LodeMemory) memory = lode_memory_new();
-	bool is_there = false;
+	bool is_there = false, has;
 
 	if (!read_flags(memory, database, &is_there, error))
 		return false;
 	if (!is_there)
 		return true;
 	profile->memory = g_steal_pointer(&memory);
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
-		bool has = false;
-		if (!has_table(database, &tables[i], &has, error) ||
-			(has && !lode_row_table_read(&tables[i].rows, profile,
-					array_of(profile->memory, &tables[i]), database, error)))
-			return false;
-	}
-	return lode_memory_check(profile, error);
+	return lode_row_tables_read(tables, G_N_ELEMENTS(tables), profile->memory, profile->strings,
+		       database, &has, error) &&
+	       lode_memory_check(profile, error);
 }
 
 /* How many rows each kind of reference may be to. */
@@ -443,12 +399,9 @@ bool lode_memory_check(const LodeProfile *profile, GError **error)
 	if (profile->memory == NULL)
 		return true;
 	count_targets(profile, counts);
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
-		const GArray *rows = array_of(profile->memory, &tables[i]);
-		if (!lode_row_table_check(&tables[i].rows, rows->data, rows->len, counts, error))
-			return false;
-	}
-	return check_ranges(profile->memory, error) && check_calls(profile->memory, error) &&
+	return lode_row_tables_check(
+		       tables, G_N_ELEMENTS(tables), profile->memory, counts, error) &&
+	       check_ranges(profile->memory, error) && check_calls(profile->memory, error) &&
 	       check_access_calls(profile->memory, error) &&
 	       check_line_stores(profile->memory, error) &&
 	       check_lost_ranges(profile->memory, error);

@@ -45,76 +45,43 @@ static const LodeColumn total_columns[] = {
 	{"value", AT(LodeOriginTotal, value), LODE_COLUMN_REAL, 0},
 };
 
-static const LodeRowTable origin_table = {
-	"origin", sizeof(LodeOrigin), origin_columns, G_N_ELEMENTS(origin_columns), NULL};
-
-typedef struct {
-	LodeRowTable rows;
-	size_t array; /* in LodeOriginParts */
-} PartTable;
+static const LodeRowTable origin_table = LODE_ROW_TABLE_OF(
+	LodeProfile, origins, "origin", LodeOrigin, origin_columns, NULL);
 
 #define TABLE(name, array, type, columns, key)                                                     \
-	{                                                                                          \
-		{name, sizeof(type), columns, G_N_ELEMENTS(columns), key},                         \
-			AT(LodeOriginParts, array)                                                 \
-	}
+	LODE_ROW_TABLE_OF(LodeOriginParts, array, name, type, columns, key)
 
-static const PartTable part_tables[] = {
+static const LodeRowTable part_tables[] = {
 	TABLE("origin_count", counts, LodeOriginCount, count_columns, NULL),
 	TABLE("origin_cost", costs, LodeOriginCost, cost_columns, NULL),
 	TABLE("origin_edge", edges, LodeOriginEdge, edge_columns, NULL),
 	TABLE("origin_total", totals, LodeOriginTotal, total_columns, "origin, event"),
 };
 
-static GArray *array_of(const LodeOriginParts *parts, const PartTable *table)
-{
-	return *(GArray *const *)((const char *)parts + table->array);
-}
-
 double lode_origin_tables_count(const LodeProfile *profile)
 {
-	double n = profile->origins->len;
+	const LodeOriginParts *parts = profile->origin_parts;
 
-	for (size_t i = 0; profile->origin_parts != NULL && i < G_N_ELEMENTS(part_tables); i++)
-		n += array_of(profile->origin_parts, &part_tables[i])->len;
-	return n;
+	return profile->origins->len +
+	       (parts != NULL ? lode_row_tables_count(part_tables, G_N_ELEMENTS(part_tables), parts)
+			      : 0);
 }
 
 bool lode_origin_tables_insert(const LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	if (!lode_row_table_insert(
-		    &origin_table, profile->origins->data, profile->origins->len, database, error))
-		return false;
-	for (size_t i = 0; profile->origin_parts != NULL && i < G_N_ELEMENTS(part_tables); i++) {
-		const GArray *rows = array_of(profile->origin_parts, &part_tables[i]);
-		if (!lode_row_table_insert(
-			    &part_tables[i].rows, rows->data, rows->len, database, error))
-			return false;
-	}
-	return true;
+	return lode_row_tables_insert(&origin_table, 1, profile, database, error) &&
+	       (profile->origin_parts == NULL ||
+		       lode_row_tables_insert(part_tables, G_N_ELEMENTS(part_tables),
+			       profile->origin_parts, database, error));
 }
 
 /* Either all tables are there or, in files written before, none. */
-static bool has_tables(LodeDatabase *database, bool *out_has, GError **error)
-{
-	int64_t n;
-
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-		    "('origin', 'origin_count', 'origin_cost', 'origin_edge', 'origin_total')",
-		    &n, error))
-		return false;
-	*out_has = n == 1 + (int64_t)G_N_ELEMENTS(part_tables);
-	return true;
-}
-
 bool lode_origin_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	bool has;
 
-	return has_tables(database, &has, error) &&
-	       (!has || lode_row_table_read(
-				&origin_table, profile, profile->origins, database, error)) &&
+	return lode_row_tables_read(
+		       &origin_table, 1, profile, profile->strings, database, &has, error) &&
 	       lode_origin_tables_check(profile, error);
 }
 
@@ -123,15 +90,10 @@ bool lode_origin_tables_read_parts(LodeProfile *profile, LodeDatabase *database,
 	g_autoptr(LodeOriginParts) parts = lode_origin_parts_new();
 	bool has;
 
-	if (!has_tables(database, &has, error))
+	if (!lode_row_tables_read(part_tables, G_N_ELEMENTS(part_tables), parts, profile->strings,
+		    database, &has, error))
 		return false;
-	if (!has)
-		return true;
-	for (size_t i = 0; i < G_N_ELEMENTS(part_tables); i++)
-		if (!lode_row_table_read(&part_tables[i].rows, profile,
-			    array_of(parts, &part_tables[i]), database, error))
-			return false;
-	if (parts->counts->len == 0 && parts->totals->len == 0)
+	if (!has || (parts->counts->len == 0 && parts->totals->len == 0))
 		return true;
 	profile->origin_parts = g_steal_pointer(&parts);
 	return lode_origin_tables_check(profile, error);
@@ -197,16 +159,12 @@ bool lode_origin_tables_check(const LodeProfile *profile, GError **error)
 		[LODE_TARGET_EDGES] = profile->edges->len,
 	};
 
-	if (!lode_row_table_check(
-		    &origin_table, profile->origins->data, profile->origins->len, counts, error))
+	if (!lode_row_tables_check(&origin_table, 1, profile, counts, error))
 		return false;
 	if (profile->origin_parts == NULL)
 		return true;
-	for (size_t i = 0; i < G_N_ELEMENTS(part_tables); i++) {
-		const GArray *rows = array_of(profile->origin_parts, &part_tables[i]);
-		if (!lode_row_table_check(
-			    &part_tables[i].rows, rows->data, rows->len, counts, error))
-			return false;
-	}
+	if (!lode_row_tables_check(
+		    part_tables, G_N_ELEMENTS(part_tables), profile->origin_parts, counts, error))
+		return false;
 	return check_order(profile->origin_parts, error) && check_events(profile, error);
 }

@@ -199,27 +199,22 @@ enum {
 	N_TABLES,
 };
 
-#define TABLE(name, type, columns, key)                                                            \
-	{                                                                                          \
-		name, sizeof(type), columns, G_N_ELEMENTS(columns), key                            \
-	}
-
 static const LodeRowTable tables[N_TABLES] = {
-	[EVENTS] = TABLE("event", LodeEvent, event_columns, NULL),
-	[TERMS] = TABLE("event_term", TermRow, term_columns, "event, position"),
-	[IMAGES] = TABLE("image", LodeImage, image_columns, NULL),
-	[FUNCTIONS] = TABLE("function", LodeFunction, function_columns, NULL),
-	[BLOCKS] = TABLE("block", LodeBlock, block_columns, NULL),
-	[ATTRIBUTES] = TABLE("attribute", char *, attribute_columns, NULL),
-	[SETS] = TABLE("attribute_set", LodeAttributeSet, set_columns, NULL),
-	[MEMBERS] = TABLE(
+	[EVENTS] = LODE_ROW_TABLE("event", LodeEvent, event_columns, NULL),
+	[TERMS] = LODE_ROW_TABLE("event_term", TermRow, term_columns, "event, position"),
+	[IMAGES] = LODE_ROW_TABLE("image", LodeImage, image_columns, NULL),
+	[FUNCTIONS] = LODE_ROW_TABLE("function", LodeFunction, function_columns, NULL),
+	[BLOCKS] = LODE_ROW_TABLE("block", LodeBlock, block_columns, NULL),
+	[ATTRIBUTES] = LODE_ROW_TABLE("attribute", char *, attribute_columns, NULL),
+	[SETS] = LODE_ROW_TABLE("attribute_set", LodeAttributeSet, set_columns, NULL),
+	[MEMBERS] = LODE_ROW_TABLE(
 		"attribute_set_member", MemberRow, member_columns, "attribute_set, attribute"),
-	[STRINGS] = TABLE("string", char *, string_columns, NULL),
-	[LOCATIONS] = TABLE("location", LocationRow, location_columns, NULL),
-	[INSTRUCTIONS] = TABLE("instruction", LodeInstruction, instruction_columns, NULL),
-	[COSTS] = TABLE("cost", CostRow, cost_columns, "instruction, event"),
-	[EDGES] = TABLE("edge", LodeEdge, edge_columns, NULL),
-	[UNRESOLVED] = TABLE("unresolved", LodeUnresolved, unresolved_columns, NULL),
+	[STRINGS] = LODE_ROW_TABLE("string", char *, string_columns, NULL),
+	[LOCATIONS] = LODE_ROW_TABLE("location", LocationRow, location_columns, NULL),
+	[INSTRUCTIONS] = LODE_ROW_TABLE("instruction", LodeInstruction, instruction_columns, NULL),
+	[COSTS] = LODE_ROW_TABLE("cost", CostRow, cost_columns, "instruction, event"),
+	[EDGES] = LODE_ROW_TABLE("edge", LodeEdge, edge_columns, NULL),
+	[UNRESOLVED] = LODE_ROW_TABLE("unresolved", LodeUnresolved, unresolved_columns, NULL),
 };
 
 /* The rows of each table: the profile's own array, or one made for the file. */
@@ -401,7 +396,7 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(facts); i++)
 		if (strcmp(facts[i].name, key) == 0) {
-			lode_column_take(&facts[i], profile, profile, rows, 1);
+			lode_column_take(&facts[i], profile, profile->strings, rows, 1);
 			seen[i] = true;
 		}
 }
@@ -566,7 +561,7 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 	if (!read_facts(profile, database, error))
 		return false;
 	for (int i = 0; i < N_TABLES; i++)
-		if (!lode_row_table_read(&tables[i], profile, rows.of[i], database, error))
+		if (!lode_row_table_read(&tables[i], profile->strings, rows.of[i], database, error))
 			return false;
 	if (!take_terms(&rows, profile, error) || !take_attributes(&rows, profile, error) ||
 		!take_sets(&rows, profile, error) || !take_locations(&rows, profile, error) ||
@@ -811,7 +806,7 @@ bool lode_profile_check(const LodeProfile *profile, GError **error)
 		[LODE_TARGET_ATTRIBUTE_SETS] = profile->attribute_sets->len,
 		[LODE_TARGET_LOCATIONS] = profile->locations->len,
 	};
-	const LodeRowTable meta = {"meta", 0, facts, G_N_ELEMENTS(facts), NULL};
+	const LodeRowTable meta = LODE_ROW_TABLE("meta", LodeProfile, facts, NULL);
 	g_auto(Rows) rows;
 
 	/* Here those that are the profile's own; the others are made after all is checked. */

@@ -4,6 +4,7 @@
 #include "base/arrays/hash.h"
 #include "base/error.h"
 #include "base/text/words.h"
+#include "model/findings.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
@@ -44,6 +45,8 @@ static const char *word_to_text(LodeWords words, uint32_t value)
 		return lode_call_role_to_text((LodeCallRole)value);
 	case LODE_WORDS_WINDOW_FACT:
 		return lode_window_fact_to_text((LodeWindowFact)value);
+	case LODE_WORDS_FINDING_KIND:
+		return lode_finding_kind_to_text((LodeFindingKind)value);
 	}
 	g_assert_not_reached();
 }
@@ -64,6 +67,7 @@ static const struct {
 	[LODE_WORDS_LAYER] = {LODE_N_LAYERS, lode_object_layer_from_text},
 	[LODE_WORDS_CALL_ROLE] = {LODE_N_CALL_ROLES, lode_call_role_from_text},
 	[LODE_WORDS_WINDOW_FACT] = {LODE_N_WINDOW_FACTS, lode_window_fact_from_text},
+	[LODE_WORDS_FINDING_KIND] = {LODE_FINDING_PLACE + 1, lode_finding_kind_from_text},
 };
 
 /* A value of any kind, out of a struct whose type is not known here. */
@@ -209,38 +213,54 @@ typedef struct {
 	const LodeRowTable *table;
 	const char *rows;
 	LodeDatabase *database;
+	int64_t run;   /* 0: not of a run */
+	int n_numbers; /* columns before the table's own: of a run its number, and the row's */
 } Insertion;
 
 static void give(void *data, size_t row, int index, sqlite3_context *out)
 {
 	const Insertion *self = data;
 
-	lode_column_give(&self->table->columns[index], self->rows + row * self->table->row_size,
-		self->database, out);
+	if (index >= self->n_numbers)
+		lode_column_give(&self->table->columns[index - self->n_numbers],
+			self->rows + row * self->table->row_size, self->database, out);
+	else
+		sqlite3_result_int64(out, index == 0 ? self->run : (sqlite3_int64)row + 1);
 }
 
-static char *column_names(const LodeRowTable *table)
+/* "id,name,kind" */
+static char *column_names(const char *before, const LodeRowTable *table)
 {
-	GString *names = g_string_new(NULL);
+	GString *names = g_string_new(before);
 
 	for (size_t i = 0; i < table->n_columns; i++)
-		g_string_append_printf(names, "%s%s", i > 0 ? "," : "", table->columns[i].name);
+		g_string_append_printf(
+			names, "%s%s", names->len > 0 ? "," : "", table->columns[i].name);
 	return g_string_free(names, FALSE);
 }
 
-bool lode_row_table_insert(const LodeRowTable *self, const void *rows, size_t n,
+bool lode_row_table_insert_of_run(const LodeRowTable *self, int64_t run, const void *rows, size_t n,
 	LodeDatabase *database, GError **error)
 {
-	Insertion insertion = {self, rows, database};
-	g_autofree char *columns = column_names(self);
+	Insertion insertion = {self, rows, database, run, run == 0 ? 0 : self->key != NULL ? 1 : 2};
+	g_autofree char *columns = column_names(insertion.n_numbers == 0   ? ""
+						: insertion.n_numbers == 1 ? "run"
+									   : "run,id",
+		self);
 	const LodeRowSource source = {self->name, columns, n, give, &insertion};
 
 	database->content = lode_hash_append(database->content, n);
 	return lode_row_source_insert(&source, database, error);
 }
 
+bool lode_row_table_insert(const LodeRowTable *self, const void *rows, size_t n,
+	LodeDatabase *database, GError **error)
+{
+	return lode_row_table_insert_of_run(self, 0, rows, n, database, error);
+}
+
 void lode_column_take(
-	const LodeColumn *self, void *row, LodeProfile *profile, LodeRowReader *rows, int index)
+	const LodeColumn *self, void *row, GStringChunk *strings, LodeRowReader *rows, int index)
 {
 	bool is_null = (self->kind == LODE_COLUMN_MAYBE_AMOUNT ||
 			       self->kind == LODE_COLUMN_END_TIME ||
@@ -275,12 +295,13 @@ void lode_column_take(
 		value.number = lode_row_reader_optional_reference(rows, index);
 		break;
 	case LODE_COLUMN_TEXT:
-		value.text = lode_profile_intern(profile, lode_row_reader_text(rows, index));
+	case LODE_COLUMN_MAYBE_TEXT: {
+		const char *text = self->kind == LODE_COLUMN_TEXT
+		                           ? lode_row_reader_text(rows, index)
+		                           : lode_row_reader_optional_text(rows, index);
+		value.text = text != NULL ? g_string_chunk_insert_const(strings, text) : NULL;
 		break;
-	case LODE_COLUMN_MAYBE_TEXT:
-		value.text = lode_profile_intern(
-			profile, lode_row_reader_optional_text(rows, index));
-		break;
+	}
 	case LODE_COLUMN_MAYBE_BYTES:
 		value.bytes = lode_row_reader_optional_bytes(rows, index);
 		break;
@@ -311,13 +332,14 @@ static uint64_t key_of(const LodeRowTable *table, const void *row)
 	return (uint64_t)high << 32 | low;
 }
 
-bool lode_row_table_read(const LodeRowTable *self, LodeProfile *profile, GArray *rows,
-	LodeDatabase *database, GError **error)
+bool lode_row_table_read_of_run(const LodeRowTable *self, int64_t run, GStringChunk *strings,
+	GArray *rows, LodeDatabase *database, GError **error)
 {
-	g_autofree char *columns = column_names(self);
-	g_autofree char *sql = g_strdup_printf("SELECT %s%s FROM %s ORDER BY %s",
-		self->key == NULL ? "id," : "", columns, self->name,
-		self->key == NULL ? "id" : self->key);
+	g_autofree char *columns = column_names(self->key == NULL ? "id" : "", self);
+	g_autofree char *where = run != 0 ? g_strdup_printf(" WHERE run = %" G_GINT64_FORMAT, run)
+	                                  : NULL;
+	g_autofree char *sql = g_strdup_printf("SELECT %s FROM %s%s ORDER BY %s", columns,
+		self->name, where != NULL ? where : "", self->key == NULL ? "id" : self->key);
 	int first = self->key == NULL ? 1 : 0;
 	LodeRowReader reader;
 
@@ -328,13 +350,19 @@ bool lode_row_table_read(const LodeRowTable *self, LodeProfile *profile, GArray 
 		char *row = rows->data + (rows->len - 1) * self->row_size;
 		memset(row, 0, self->row_size);
 		for (size_t i = 0; i < self->n_columns; i++)
-			lode_column_take(&self->columns[i], row, profile, &reader, first + (int)i);
+			lode_column_take(&self->columns[i], row, strings, &reader, first + (int)i);
 		/* A file may be made so that its tree shows the same rows again and again. */
 		if (self->key != NULL && rows->len > 1 &&
 			key_of(self, row) <= key_of(self, row - self->row_size))
 			lode_row_reader_fail(&reader, "it is not in the order of %s", self->key);
 	}
 	return lode_row_reader_finish(&reader, error);
+}
+
+bool lode_row_table_read(const LodeRowTable *self, GStringChunk *strings, GArray *rows,
+	LodeDatabase *database, GError **error)
+{
+	return lode_row_table_read_of_run(self, 0, strings, rows, database, error);
 }
 
 static bool is_amount(double value)
@@ -389,5 +417,62 @@ bool lode_row_table_check(const LodeRowTable *self, const void *rows, size_t n,
 				"its %s does not exist or is out of range", column->name);
 			return lode_row_table_broken(error, self->name, i, what);
 		}
+	return true;
+}
+
+static GArray *array_of(const LodeRowTable *table, const void *holder)
+{
+	return *(GArray *const *)(const void *)((const char *)holder + table->array);
+}
+
+double lode_row_tables_count(const LodeRowTable *tables, size_t n_tables, const void *holder)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < n_tables; i++)
+		n += array_of(&tables[i], holder)->len;
+	return n;
+}
+
+bool lode_row_tables_insert(const LodeRowTable *tables, size_t n_tables, const void *holder,
+	LodeDatabase *database, GError **error)
+{
+	for (size_t i = 0; i < n_tables; i++) {
+		const GArray *rows = array_of(&tables[i], holder);
+		if (tables[i].is_optional && rows->len == 0)
+			continue;
+		if (!lode_row_table_insert(&tables[i], rows->data, rows->len, database, error))
+			return false;
+	}
+	return true;
+}
+
+bool lode_row_tables_read(const LodeRowTable *tables, size_t n_tables, void *holder,
+	GStringChunk *strings, LodeDatabase *database, bool *out_has, GError **error)
+{
+	bool has_all = true, has;
+
+	for (size_t i = 0; i < n_tables; i++) {
+		if (!lode_database_has_table(database, tables[i].name, &has, error))
+			return false;
+		has_all &= has || tables[i].is_optional;
+	}
+	for (size_t i = 0; i < n_tables && has_all; i++)
+		if (!lode_database_has_table(database, tables[i].name, &has, error) ||
+			(has && !lode_row_table_read(&tables[i], strings,
+					array_of(&tables[i], holder), database, error)))
+			return false;
+	*out_has = has_all;
+	return true;
+}
+
+bool lode_row_tables_check(const LodeRowTable *tables, size_t n_tables, const void *holder,
+	const size_t counts[LODE_N_TARGETS], GError **error)
+{
+	for (size_t i = 0; i < n_tables; i++) {
+		const GArray *rows = array_of(&tables[i], holder);
+		if (!lode_row_table_check(&tables[i], rows->data, rows->len, counts, error))
+			return false;
+	}
 	return true;
 }

@@ -76,6 +76,7 @@ typedef enum {
 	LODE_WORDS_LAYER,
 	LODE_WORDS_CALL_ROLE,
 	LODE_WORDS_WINDOW_FACT,
+	LODE_WORDS_FINDING_KIND,
 } LodeWords;
 
 typedef struct {
@@ -91,22 +92,53 @@ typedef struct {
 	const LodeColumn *columns;
 	size_t n_columns;
 	/* NULL: its rows are numbered by a column "id" from 1, which is not in the struct.
-	 * Otherwise its first two columns, which are its key: "event, position". */
+	 * Otherwise its first two columns, which are its key, with the run if it has one. */
 	const char *key;
+	size_t array;     /* where the struct that has its rows has their GArray */
+	bool is_optional; /* it is not written where it is empty; files need not have it */
 } LodeRowTable;
+
+#define LODE_ROW_TABLE(name, type, columns, key)                                                   \
+	{                                                                                          \
+		name, sizeof(type), columns, G_N_ELEMENTS(columns), key, 0, false                  \
+	}
+/* Of rows in an array of a struct. */
+#define LODE_ROW_TABLE_OF(holder, array, name, type, columns, key)                                 \
+	{                                                                                          \
+		name, sizeof(type), columns, G_N_ELEMENTS(columns), key, offsetof(holder, array),  \
+			false                                                                      \
+	}
 
 /* Inserts all rows, in the order of the key. They must have passed lode_row_table_check(). */
 bool lode_row_table_insert(const LodeRowTable *self, const void *rows, size_t n,
 	LodeDatabase *database, GError **error);
 
-/* Appends the table's rows to `rows`; their texts belong to `profile`. Whether referred rows exist
- * is for lode_row_table_check(). */
-bool lode_row_table_read(const LodeRowTable *self, LodeProfile *profile, GArray *rows,
+/* The same of a table of runs: their number, and the row's own, come before the columns. */
+bool lode_row_table_insert_of_run(const LodeRowTable *self, int64_t run, const void *rows, size_t n,
 	LodeDatabase *database, GError **error);
+
+/* Appends the table's rows to `rows`; their texts are put into `strings`. Whether referred rows
+ * exist is for lode_row_table_check(). */
+bool lode_row_table_read(const LodeRowTable *self, GStringChunk *strings, GArray *rows,
+	LodeDatabase *database, GError **error);
+bool lode_row_table_read_of_run(const LodeRowTable *self, int64_t run, GStringChunk *strings,
+	GArray *rows, LodeDatabase *database, GError **error);
 
 /* Whether each value is in range, and each reference below the count of its target. _CORRUPT with
  * table, row and column of the first that is not. */
 bool lode_row_table_check(const LodeRowTable *self, const void *rows, size_t n,
+	const size_t counts[LODE_N_TARGETS], GError **error);
+
+/*
+ * The same for all tables whose arrays are in one struct. Reading gives whether a file has them: of
+ * those that are not optional it has all or none.
+ */
+double lode_row_tables_count(const LodeRowTable *tables, size_t n_tables, const void *holder);
+bool lode_row_tables_insert(const LodeRowTable *tables, size_t n_tables, const void *holder,
+	LodeDatabase *database, GError **error);
+bool lode_row_tables_read(const LodeRowTable *tables, size_t n_tables, void *holder,
+	GStringChunk *strings, LodeDatabase *database, bool *out_has, GError **error);
+bool lode_row_tables_check(const LodeRowTable *tables, size_t n_tables, const void *holder,
 	const size_t counts[LODE_N_TARGETS], GError **error);
 
 /* Sets _CORRUPT with table and row (from 1), and the fault; always false. */
@@ -117,4 +149,4 @@ bool lode_row_table_broken(GError **error, const char *table, size_t index, cons
 void lode_column_give(
 	const LodeColumn *self, const void *row, LodeDatabase *database, sqlite3_context *out);
 void lode_column_take(
-	const LodeColumn *self, void *row, LodeProfile *profile, LodeRowReader *rows, int index);
+	const LodeColumn *self, void *row, GStringChunk *strings, LodeRowReader *rows, int index);

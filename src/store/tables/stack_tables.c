@@ -57,40 +57,25 @@ static const LodeColumn more_columns[] = {
 	{"n_more", AT(MoreRow, n_more), LODE_COLUMN_NUMBER, 0},
 };
 
-static const LodeRowTable instruction_table = {"stack_instruction", sizeof(InstructionRow),
-	instruction_columns, G_N_ELEMENTS(instruction_columns), "stack, instruction"};
-static const LodeRowTable more_table = {"stack_sample_more", sizeof(MoreRow), more_columns,
-	G_N_ELEMENTS(more_columns), "sample, n_more"};
-
-typedef struct {
-	LodeRowTable rows;
-	size_t array; /* in LodeStacks */
-} Table;
+static const LodeRowTable instruction_table = LODE_ROW_TABLE(
+	"stack_instruction", InstructionRow, instruction_columns, "stack, instruction");
+static const LodeRowTable more_table = LODE_ROW_TABLE(
+	"stack_sample_more", MoreRow, more_columns, "sample, n_more");
 
 #define TABLE(name, array, type, columns)                                                          \
-	{                                                                                          \
-		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeStacks, array)  \
-	}
+	LODE_ROW_TABLE_OF(LodeStacks, array, name, type, columns, NULL)
 
-static const Table tables[] = {
+static const LodeRowTable tables[] = {
 	TABLE("frame", frames, LodeFrame, frame_columns),
 	TABLE("stack", stacks, LodeStack, stack_columns),
 	TABLE("stack_thread", threads, LodeStackThread, thread_columns),
 	TABLE("stack_sample", samples, LodeStackSample, sample_columns),
 };
 
-static GArray *array_of(const LodeStacks *stacks, const Table *table)
-{
-	return *(GArray *const *)((const char *)stacks + table->array);
-}
-
 double lode_stack_tables_count(const LodeStacks *stacks)
 {
-	double n = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
-		n += array_of(stacks, &tables[i])->len;
-	return n + stacks->instructions->len;
+	return lode_row_tables_count(tables, G_N_ELEMENTS(tables), stacks) +
+	       stacks->instructions->len;
 }
 
 static bool insert_instructions(const LodeStacks *stacks, LodeDatabase *database, GError **error)
@@ -119,12 +104,8 @@ static bool insert_more(const LodeStacks *stacks, LodeDatabase *database, GError
 
 bool lode_stack_tables_insert(const LodeStacks *stacks, LodeDatabase *database, GError **error)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
-		const GArray *rows = array_of(stacks, &tables[i]);
-		if (!lode_row_table_insert(&tables[i].rows, rows->data, rows->len, database, error))
-			return false;
-	}
-	return insert_instructions(stacks, database, error) &&
+	return lode_row_tables_insert(tables, G_N_ELEMENTS(tables), stacks, database, error) &&
+	       insert_instructions(stacks, database, error) &&
 	       insert_more(stacks, database, error) &&
 	       (!stacks->has_tops ||
 		       lode_database_execute(
@@ -147,8 +128,8 @@ static bool read_more(
 		[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len,
 	};
 
-	if (!lode_row_table_read(&instruction_table, profile, places, database, error) ||
-		!lode_row_table_read(&more_table, profile, more, database, error) ||
+	if (!lode_row_table_read(&instruction_table, profile->strings, places, database, error) ||
+		!lode_row_table_read(&more_table, profile->strings, more, database, error) ||
 		!lode_row_table_check(
 			&instruction_table, places->data, places->len, counts, error) ||
 		!lode_row_table_check(&more_table, more->data, more->len, counts, error))
@@ -172,7 +153,8 @@ static bool read_more(
 static bool read_additions(
 	LodeProfile *profile, LodeStacks *stacks, LodeDatabase *database, GError **error)
 {
-	int64_t n_tables, n_without, n_tops;
+	int64_t n_without, n_tops;
+	bool has_instructions, has_more;
 
 	if (!lode_database_query_integer(database,
 		    "SELECT count(*) FROM meta WHERE key = 'has_call_chains' AND value = 0",
@@ -180,33 +162,24 @@ static bool read_additions(
 		!lode_database_query_integer(database,
 			"SELECT count(*) FROM meta WHERE key = 'has_stack_tops' AND value = 1",
 			&n_tops, error) ||
-		!lode_database_query_integer(database,
-			"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-			"('stack_instruction', 'stack_sample_more')",
-			&n_tables, error))
+		!lode_database_has_table(
+			database, instruction_table.name, &has_instructions, error) ||
+		!lode_database_has_table(database, more_table.name, &has_more, error))
 		return false;
 	stacks->has_chains = n_without == 0;
 	stacks->has_tops = n_without > 0 && n_tops > 0;
-	return n_tables < 2 || read_more(profile, stacks, database, error);
+	return !has_instructions || !has_more || read_more(profile, stacks, database, error);
 }
 
 bool lode_stack_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	g_autoptr(LodeStacks) stacks = lode_stacks_new();
-	int64_t n;
+	bool has;
 
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-		    "('frame', 'stack', 'stack_thread', 'stack_sample')",
-		    &n, error))
+	if (!lode_row_tables_read(
+		    tables, G_N_ELEMENTS(tables), stacks, profile->strings, database, &has, error))
 		return false;
-	if (n < (int64_t)G_N_ELEMENTS(tables))
-		return true;
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
-		if (!lode_row_table_read(&tables[i].rows, profile, array_of(stacks, &tables[i]),
-			    database, error))
-			return false;
-	if (stacks->samples->len == 0)
+	if (!has || stacks->samples->len == 0)
 		return true;
 	if (!read_additions(profile, stacks, database, error))
 		return false;
@@ -242,11 +215,8 @@ bool lode_stack_tables_check(const LodeProfile *profile, GError **error)
 	counts[LODE_TARGET_STACKS] = stacks->stacks->len;
 	counts[LODE_TARGET_STACK_THREADS] = stacks->threads->len;
 	counts[LODE_TARGET_EVENTS] = profile->events->len;
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
-		const GArray *rows = array_of(stacks, &tables[i]);
-		if (!lode_row_table_check(&tables[i].rows, rows->data, rows->len, counts, error))
-			return false;
-	}
+	if (!lode_row_tables_check(tables, G_N_ELEMENTS(tables), stacks, counts, error))
+		return false;
 	for (guint i = 0; i < stacks->instructions->len; i++) {
 		uint32_t instruction = g_array_index(stacks->instructions, uint32_t, i);
 		if (instruction != LODE_NONE && instruction >= profile->instructions->len)

@@ -18,29 +18,21 @@ static const LodeColumn columns[] = {
 	{"switches", AT(switches), LODE_COLUMN_AMOUNT, 0},
 };
 
-static const LodeRowTable table = {
-	"thread_time", sizeof(LodeThreadTime), columns, G_N_ELEMENTS(columns), NULL};
+static const LodeRowTable table = LODE_ROW_TABLE_OF(
+	LodeProfile, thread_times, "thread_time", LodeThreadTime, columns, NULL);
 
 bool lode_thread_time_table_insert(
 	const LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	const GArray *rows = profile->thread_times;
-
-	return lode_row_table_insert(&table, rows->data, rows->len, database, error);
+	return lode_row_tables_insert(&table, 1, profile, database, error);
 }
 
 bool lode_thread_time_table_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	int64_t n;
+	bool has;
 
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = "
-		    "'thread_time'",
-		    &n, error))
-		return false;
-	return n == 0 ||
-	       (lode_row_table_read(&table, profile, profile->thread_times, database, error) &&
-		       lode_thread_time_table_check(profile, error));
+	return lode_row_tables_read(&table, 1, profile, profile->strings, database, &has, error) &&
+	       lode_thread_time_table_check(profile, error);
 }
 
 bool lode_thread_time_table_check(const LodeProfile *profile, GError **error)
@@ -48,7 +40,7 @@ bool lode_thread_time_table_check(const LodeProfile *profile, GError **error)
 	const GArray *rows = profile->thread_times;
 	const size_t counts[LODE_N_TARGETS] = {0};
 
-	if (!lode_row_table_check(&table, rows->data, rows->len, counts, error))
+	if (!lode_row_tables_check(&table, 1, profile, counts, error))
 		return false;
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeThreadTime *row = &LODE_AT(rows, LodeThreadTime, i);

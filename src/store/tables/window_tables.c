@@ -73,20 +73,19 @@ static const LodeColumn process_columns[] = {
 	{"steps", AT(LodeSteppedProcess, n_steps), LODE_COLUMN_SIZE, 0},
 };
 
-#define TABLE(name, type, columns, key)                                                            \
-	{                                                                                          \
-		name, sizeof(type), columns, G_N_ELEMENTS(columns), key                            \
-	}
-
-static const LodeRowTable recording_table = TABLE(
+static const LodeRowTable recording_table = LODE_ROW_TABLE(
 	"window_recording", LodeWindows, recording_columns, NULL);
-static const LodeRowTable edge_table = TABLE(
-	"window_edge", LodeObservedEdge, edge_columns, "source, target");
-static const LodeRowTable instruction_table = TABLE(
-	"window_instruction", LodeObservedInstruction, instruction_columns, NULL);
-static const LodeRowTable fact_table = TABLE("window_fact", FactRow, fact_columns, NULL);
-static const LodeRowTable process_table = TABLE(
-	"window_process", LodeSteppedProcess, process_columns, NULL);
+static const LodeRowTable fact_table = LODE_ROW_TABLE("window_fact", FactRow, fact_columns, NULL);
+
+#define TABLE(array, name, type, columns, key)                                                     \
+	LODE_ROW_TABLE_OF(LodeWindows, array, name, type, columns, key)
+
+static const LodeRowTable tables[] = {
+	TABLE(edges, "window_edge", LodeObservedEdge, edge_columns, "source, target"),
+	TABLE(instructions, "window_instruction", LodeObservedInstruction, instruction_columns,
+		NULL),
+	TABLE(processes, "window_process", LodeSteppedProcess, process_columns, NULL),
+};
 
 /* FactRow; the caller owns them. */
 static GArray *make_fact_rows(const LodeWindows *windows)
@@ -110,14 +109,7 @@ double lode_window_tables_count(const LodeWindows *windows)
 {
 	g_autoptr(GArray) facts = make_fact_rows(windows);
 
-	return 1.0 + windows->edges->len + windows->instructions->len + facts->len +
-	       windows->processes->len;
-}
-
-static bool insert(
-	const LodeRowTable *table, const GArray *rows, LodeDatabase *database, GError **error)
-{
-	return lode_row_table_insert(table, rows->data, rows->len, database, error);
+	return 1 + facts->len + lode_row_tables_count(tables, G_N_ELEMENTS(tables), windows);
 }
 
 bool lode_window_tables_insert(const LodeWindows *windows, LodeDatabase *database, GError **error)
@@ -125,10 +117,9 @@ bool lode_window_tables_insert(const LodeWindows *windows, LodeDatabase *databas
 	g_autoptr(GArray) facts = make_fact_rows(windows);
 
 	return lode_row_table_insert(&recording_table, windows, 1, database, error) &&
-	       insert(&edge_table, windows->edges, database, error) &&
-	       insert(&instruction_table, windows->instructions, database, error) &&
-	       insert(&fact_table, facts, database, error) &&
-	       insert(&process_table, windows->processes, database, error);
+	       lode_row_tables_insert(tables, 2, windows, database, error) &&
+	       lode_row_table_insert(&fact_table, facts->data, facts->len, database, error) &&
+	       lode_row_tables_insert(&tables[2], 1, windows, database, error);
 }
 
 static bool check_edges(const GArray *rows, GError **error)
@@ -177,16 +168,13 @@ static bool read_facts(LodeProfile *profile, LodeDatabase *database, GError **er
 	g_autoptr(GArray) rows = g_array_new(FALSE, TRUE, sizeof(FactRow));
 	GArray *instructions = profile->windows->instructions;
 	const LodeObservedInstruction *all = (const LodeObservedInstruction *)instructions->data;
-	int64_t n;
+	bool has;
 
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = "
-		    "'window_fact'",
-		    &n, error))
+	if (!lode_database_has_table(database, fact_table.name, &has, error))
 		return false;
-	if (n == 0)
+	if (!has)
 		return true;
-	if (!lode_row_table_read(&fact_table, profile, rows, database, error))
+	if (!lode_row_table_read(&fact_table, profile->strings, rows, database, error))
 		return false;
 	for (guint i = 0; i < rows->len; i++) {
 		const FactRow *row = &LODE_AT(rows, FactRow, i);
@@ -205,20 +193,16 @@ bool lode_window_tables_read(LodeProfile *profile, LodeDatabase *database, GErro
 {
 	g_autoptr(GArray) recordings = g_array_new(FALSE, TRUE, sizeof(LodeWindows));
 	g_autoptr(LodeWindows) windows = lode_windows_new();
-	int64_t n;
+	bool has;
 
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-		    "('window_recording', 'window_edge', 'window_instruction', 'window_process')",
-		    &n, error))
+	if (!lode_database_has_table(database, recording_table.name, &has, error))
 		return false;
-	if (n < 4)
+	if (!has)
 		return true;
-	if (!lode_row_table_read(&recording_table, profile, recordings, database, error) ||
-		!lode_row_table_read(&edge_table, profile, windows->edges, database, error) ||
-		!lode_row_table_read(
-			&instruction_table, profile, windows->instructions, database, error) ||
-		!lode_row_table_read(&process_table, profile, windows->processes, database, error))
+	if (!lode_row_tables_read(tables, G_N_ELEMENTS(tables), windows, profile->strings, database,
+		    &has, error) ||
+		(has && !lode_row_table_read(
+				&recording_table, profile->strings, recordings, database, error)))
 		return false;
 	if (recordings->len == 0)
 		return true;
@@ -243,12 +227,7 @@ bool lode_window_tables_check(const LodeProfile *profile, GError **error)
 		return true;
 	counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
 	return lode_row_table_check(&recording_table, windows, 1, counts, error) &&
-	       lode_row_table_check(
-		       &edge_table, windows->edges->data, windows->edges->len, counts, error) &&
-	       lode_row_table_check(&instruction_table, windows->instructions->data,
-		       windows->instructions->len, counts, error) &&
-	       lode_row_table_check(&process_table, windows->processes->data,
-		       windows->processes->len, counts, error) &&
+	       lode_row_tables_check(tables, G_N_ELEMENTS(tables), windows, counts, error) &&
 	       check_edges(windows->edges, error) &&
 	       check_instructions(windows->instructions, error);
 }

@@ -36,25 +36,20 @@ static const LodeColumn columns[] = {
 	{"store_bytes", AT(store_bytes), LODE_COLUMN_MAYBE_AMOUNT, 0},
 };
 
-static const LodeRowTable table = {"loop", sizeof(LodeLoop), columns, G_N_ELEMENTS(columns), NULL};
+static const LodeRowTable table = LODE_ROW_TABLE_OF(
+	LodeProfile, loops, "loop", LodeLoop, columns, NULL);
 
 bool lode_loop_table_insert(const LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	const GArray *rows = profile->loops;
-
-	return lode_row_table_insert(&table, rows->data, rows->len, database, error);
+	return lode_row_tables_insert(&table, 1, profile, database, error);
 }
 
 bool lode_loop_table_read(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	int64_t n;
+	bool has;
 
-	if (!lode_database_query_integer(database,
-		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'loop'", &n,
-		    error))
-		return false;
-	return n == 0 || (lode_row_table_read(&table, profile, profile->loops, database, error) &&
-				 lode_loop_table_check(profile, error));
+	return lode_row_tables_read(&table, 1, profile, profile->strings, database, &has, error) &&
+	       lode_loop_table_check(profile, error);
 }
 
 bool lode_loop_table_check(const LodeProfile *profile, GError **error)
@@ -63,7 +58,7 @@ bool lode_loop_table_check(const LodeProfile *profile, GError **error)
 	size_t counts[LODE_N_TARGETS] = {0};
 
 	counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
-	if (!lode_row_table_check(&table, rows->data, rows->len, counts, error))
+	if (!lode_row_tables_check(&table, 1, profile, counts, error))
 		return false;
 	for (guint i = 1; i < rows->len; i++)
 		if (LODE_AT(rows, LodeLoop, i - 1).head >= LODE_AT(rows, LodeLoop, i).head)
