@@ -2,7 +2,7 @@
 #include "analyses/calls/function_families.h"
 
 #include "base/arrays/sort_order.h"
-#include "base/error.h"
+#include "base/text/rule_file.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 
@@ -16,175 +16,65 @@ static const char builtin_families[] =
 
 enum { MAX_MEMBERS = G_N_ELEMENTS(((LodeFamilyCost *)0)->members) };
 
-/* Most are told apart by what stands before the first wildcard. */
-typedef struct {
-	char *begin;
-	size_t length;
-	GPatternSpec *spec;
-} Pattern;
-
-/* A group of the file. Several may be of one family. */
-typedef struct {
-	char *group;
+/* A group of the file. Several may be of one family, which the first of them begins. */
+typedef struct Rule {
+	const char *group;
+	const struct Rule *first; /* NULL: it is the first */
+	const char *description;
+	LodeGlobs *functions, *images; /* no images: all */
+	bool is_self_only;
+	bool is_common;   /* programs have functions of these names */
+	bool has_inlined; /* they count where they are inlined, too */
 	uint32_t family;
-	bool is_common;                /* programs have functions of these names */
-	bool has_inlined;              /* they count where they are inlined, too */
-	GHashTable *names;             /* functions without wildcards */
-	GPtrArray *functions, *images; /* Pattern; no images: all */
 } Rule;
 
+static const LodeRuleKey keys[] = {
+	{"family", offsetof(Rule, first), LODE_RULE_KEY_OTHER},
+	{"description", offsetof(Rule, description), LODE_RULE_KEY_TEXT},
+	{"time", offsetof(Rule, is_self_only), LODE_RULE_KEY_WORD, .word = "self"},
+	{"names", offsetof(Rule, is_common), LODE_RULE_KEY_WORD, .word = "common"},
+	{"inlined", offsetof(Rule, has_inlined), LODE_RULE_KEY_WORD, .word = "yes"},
+	{"functions", offsetof(Rule, functions), LODE_RULE_KEY_GLOBS, .is_needed = true},
+	{"images", offsetof(Rule, images), LODE_RULE_KEY_GLOBS},
+};
+static const LodeRuleForm form = {"families.ini", sizeof(Rule), keys, G_N_ELEMENTS(keys)};
+
 struct LodeFamilies {
-	GPtrArray *rules;      /* Rule */
-	GArray *families;      /* LodeFamily */
-	GStringChunk *strings; /* theirs */
+	LodeRuleFile *rules; /* Rule */
+	GArray *families;    /* LodeFamily */
 };
 
-static void rule_free(void *data)
-{
-	Rule *self = data;
-
-	g_hash_table_unref(self->names);
-	g_ptr_array_unref(self->functions);
-	g_ptr_array_unref(self->images);
-	g_free(self->group);
-	g_free(self);
-}
-
-static void pattern_free(void *data)
-{
-	Pattern *self = data;
-
-	g_pattern_spec_free(self->spec);
-	g_free(self->begin);
-	g_free(self);
-}
-
-static GPtrArray *pattern_list(void)
-{
-	return g_ptr_array_new_with_free_func(pattern_free);
-}
-
-static Pattern *pattern_new(const char *glob)
-{
-	Pattern *self = g_new0(Pattern, 1);
-
-	self->length = strcspn(glob, "*?");
-	self->begin = g_strndup(glob, self->length);
-	self->spec = g_pattern_spec_new(glob);
-	return self;
-}
-
-static bool fail(GError **error, const Rule *rule, const char *what, const char *key)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "group '%s': %s '%s'", rule->group, what,
-		key);
-	return false;
-}
-
-/* The family that an earlier group has begun; LODE_NONE: none. */
-static uint32_t family_named(const LodeFamilies *self, const char *name)
-{
-	for (uint32_t i = 0; i < self->families->len; i++)
-		if (strcmp(lode_families_at(self, i)->name, name) == 0)
-			return i;
-	return LODE_NONE;
-}
-
-/* `names` gets those without wildcards; NULL: all are patterns. */
-static bool add_patterns(GPtrArray *patterns, GHashTable *names, GKeyFile *file, const Rule *rule,
-	const char *key, GError **error)
-{
-	g_auto(GStrv) globs = g_key_file_get_string_list(file, rule->group, key, NULL, NULL);
-
-	for (char **glob = globs; glob != NULL && *glob != NULL; glob++) {
-		g_strstrip(*glob);
-		if (**glob == '\0')
-			return fail(error, rule, "an empty pattern in", key);
-		if (names != NULL && strpbrk(*glob, "*?") == NULL)
-			g_hash_table_add(names, g_strdup(*glob));
-		else
-			g_ptr_array_add(patterns, pattern_new(*glob));
-	}
-	return true;
-}
-
 /* A family is described by the first of its groups. */
-static bool take_family(LodeFamilies *self, Rule *rule, GKeyFile *file, GError **error)
+static bool take_family(LodeFamilies *self, Rule *rule, GError **error)
 {
-	g_autofree char *name = g_key_file_get_string(file, rule->group, "family", NULL);
-	g_autofree char *text = g_key_file_get_string(file, rule->group, "description", NULL);
-	g_autofree char *time = g_key_file_get_string(file, rule->group, "time", NULL);
+	const Rule *first = rule->first;
 
-	g_autofree char *names = g_key_file_get_string(file, rule->group, "names", NULL);
-	g_autofree char *inlined = g_key_file_get_string(file, rule->group, "inlined", NULL);
-
-	if (inlined != NULL && strcmp(inlined, "yes") != 0)
-		return fail(error, rule, "the only word for 'inlined' is 'yes', not", inlined);
-	rule->has_inlined = inlined != NULL;
-	if (names != NULL && strcmp(names, "common") != 0)
-		return fail(error, rule, "the only word for 'names' is 'common', not", names);
-	rule->is_common = names != NULL;
-	if (time != NULL && strcmp(time, "self") != 0)
-		return fail(error, rule, "the only word for 'time' is 'self', not", time);
-	rule->family = family_named(self, name != NULL ? name : rule->group);
-	if (rule->family != LODE_NONE)
-		return (text == NULL && time == NULL) ||
-		       fail(error, rule, "an earlier group describes the family",
-			       name != NULL ? name : rule->group);
-	if (name != NULL)
-		return fail(error, rule, "no earlier group has the family", name);
-	if (text == NULL || text[0] == '\0')
-		return fail(error, rule, "nothing is given for", "description");
-	g_autofree char *images = g_key_file_get_string(file, rule->group, "images", NULL);
-	const LodeFamily family = {g_string_chunk_insert(self->strings, rule->group),
-		g_string_chunk_insert(self->strings, text), time != NULL,
-		g_strcmp0(images, "[kernel]") == 0};
-	rule->family = self->families->len;
-	g_array_append_val(self->families, family);
+	if (first != NULL && (first > rule || first->first != NULL))
+		return lode_rule_file_fail(self->rules, rule, "family",
+			"an earlier group that begins a family", error);
+	if ((first == NULL) != (rule->description != NULL) || (first != NULL && rule->is_self_only))
+		return lode_rule_file_fail(self->rules, rule,
+			rule->is_self_only ? "time" : "description",
+			"a text of the first group of a family, and of no other one", error);
+	rule->family = first != NULL ? first->family : self->families->len;
+	const LodeFamily family = {rule->group, rule->description, rule->is_self_only,
+		rule->images != NULL && lode_globs_match(rule->images, "[kernel]")};
+	if (first == NULL)
+		g_array_append_val(self->families, family);
 	return true;
-}
-
-static bool parse_rule(LodeFamilies *self, Rule *rule, GKeyFile *file, GError **error)
-{
-	static const char *const known[] = {
-		"family", "description", "time", "names", "inlined", "functions", "images", NULL};
-	g_auto(GStrv) keys = g_key_file_get_keys(file, rule->group, NULL, NULL);
-
-	for (char **key = keys; *key != NULL; key++)
-		if (!g_strv_contains(known, *key))
-			return fail(error, rule, "unknown key", *key);
-	if (!take_family(self, rule, file, error) ||
-		!add_patterns(rule->functions, rule->names, file, rule, "functions", error) ||
-		!add_patterns(rule->images, NULL, file, rule, "images", error))
-		return false;
-	return rule->functions->len + g_hash_table_size(rule->names) > 0 ||
-	       fail(error, rule, "nothing is given for", "functions");
 }
 
 LodeFamilies *lode_families_parse(const char *text, GError **error)
 {
-	g_autoptr(GKeyFile) file = g_key_file_new();
-	g_autoptr(GError) reason = NULL;
 	g_autoptr(LodeFamilies) self = g_new0(LodeFamilies, 1);
 
-	self->rules = g_ptr_array_new_with_free_func(rule_free);
+	self->rules = lode_rule_file_read(&form, text, error);
 	self->families = g_array_new(FALSE, FALSE, sizeof(LodeFamily));
-	self->strings = g_string_chunk_new(1 << 10);
-	if (!g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, &reason)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s", reason->message);
+	if (self->rules == NULL)
 		return NULL;
-	}
-	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
-	for (char **group = groups; *group != NULL; group++) {
-		Rule *rule = g_new0(Rule, 1);
-		rule->group = g_strdup(*group);
-		rule->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-		rule->functions = pattern_list();
-		rule->images = pattern_list();
-		g_ptr_array_add(self->rules, rule);
-		if (!parse_rule(self, rule, file, error))
+	for (guint i = 0; i < self->rules->n; i++)
+		if (!take_family(self, lode_rule_file_at(self->rules, i), error))
 			return NULL;
-	}
 	return g_steal_pointer(&self);
 }
 
@@ -201,9 +91,8 @@ void lode_families_free(LodeFamilies *self)
 {
 	if (self == NULL)
 		return;
-	g_ptr_array_unref(self->rules);
+	lode_rule_file_free(self->rules);
 	g_array_unref(self->families);
-	g_string_chunk_free(self->strings);
 	g_free(self);
 }
 
@@ -215,17 +104,6 @@ uint32_t lode_families_n(const LodeFamilies *self)
 const LodeFamily *lode_families_at(const LodeFamilies *self, uint32_t family)
 {
 	return &g_array_index(self->families, LodeFamily, family);
-}
-
-static bool matches_one(const GPtrArray *patterns, const char *text, size_t length)
-{
-	for (guint i = 0; i < patterns->len; i++) {
-		const Pattern *one = g_ptr_array_index(patterns, i);
-		if (strncmp(text, one->begin, one->length) == 0 &&
-			g_pattern_spec_match(one->spec, length, text, NULL))
-			return true;
-	}
-	return false;
 }
 
 /* The length of a name without "@plt", a version, and what compilers append to parts and copies of
@@ -262,25 +140,18 @@ static const char *after_result(const char *name)
 	return strstr(begin, "::") != NULL ? begin : name;
 }
 
-static bool matches_name(const Rule *rule, const char *name, const char *begin)
-{
-	return g_hash_table_contains(rule->names, name) ||
-	       matches_one(rule->functions, name, strlen(name)) ||
-	       (begin > name && matches_one(rule->functions, begin, strlen(begin)));
-}
-
 static uint32_t find_family(const LodeFamilies *self, const char *function, const char *image,
 	bool is_own, bool is_inlined)
 {
-	size_t image_length = strlen(image);
 	g_autofree char *name = g_strndup(function, length_of(function));
 	const char *begin = after_result(name);
 
-	for (guint i = 0; i < self->rules->len; i++) {
-		const Rule *rule = g_ptr_array_index(self->rules, i);
+	for (guint i = 0; i < self->rules->n; i++) {
+		const Rule *rule = lode_rule_file_at(self->rules, i);
 		if (!(rule->is_common && is_own) && (rule->has_inlined || !is_inlined) &&
-			matches_name(rule, name, begin) &&
-			(rule->images->len == 0 || matches_one(rule->images, image, image_length)))
+			(lode_globs_match(rule->functions, name) ||
+				(begin > name && lode_globs_match(rule->functions, begin))) &&
+			(rule->images == NULL || lode_globs_match(rule->images, image)))
 			return rule->family;
 	}
 	return LODE_NONE;

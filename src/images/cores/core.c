@@ -3,23 +3,83 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/text/rule_file.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const char builtin_cores[] =
 #include "images/cores/cores_ini.h"
 	;
 
-enum { MAX_DEPTH = 8 /* groups that are like another */, LARGEST = 1000 /* of any figure */ };
+enum { LARGEST = 1000 /* of any figure */ };
 
 #define OTHER "other"
 
-static bool fail(GError **error, const char *group, const char *key, const char *what)
+/* A group of the file: what is not a number is read when it is chosen. */
+typedef struct Group {
+	const char *group;
+	LodeCore core; /* its numbers */
+	const struct Group *like;
+	const char *name, *processors, *similar;
+	const char *divider, *without_512, *fuses;
+	const char *classes[LODE_N_CLASSES];
+} Group;
+
+#define NUMBER(member)                                                                             \
+	offsetof(Group, core.member), LODE_RULE_KEY_NUMBER, .is_lent = true, .most = LARGEST
+#define TEXT(member) offsetof(Group, member), LODE_RULE_KEY_TEXT
+
+static const LodeRuleKey keys[] = {
+	{"like", offsetof(Group, like), LODE_RULE_KEY_BASE},
+	{"name", TEXT(name), .is_needed = true, .is_lent = true},
+	{"processors", TEXT(processors)},
+	{"similar", TEXT(similar)},
+	{"width", NUMBER(width)},
+	{"taken", NUMBER(taken)},
+	{"modify-slots", NUMBER(modify)},
+	{"wide", NUMBER(wide)},
+	{"divider-256", NUMBER(divider_256)},
+	{"divider-512", NUMBER(divider_512)},
+	{"mispredict", NUMBER(mispredict)},
+	{"add-after-add", NUMBER(add_after_add)},
+	{"forward", NUMBER(forward)},
+	{"forward-vector", NUMBER(forward_vector)},
+	{"divider", TEXT(divider), .is_lent = true},
+	{"without-512", TEXT(without_512), .is_lent = true},
+	{"fuses", TEXT(fuses), .is_lent = true},
+};
+
+/* The groups of a file, and their form, whose last keys are the classes. */
+typedef struct {
+	LodeRuleKey keys[G_N_ELEMENTS(keys) + LODE_N_CLASSES];
+	LodeRuleForm form;
+	LodeRuleFile *file; /* Group; NULL: it is broken */
+} Cores;
+
+static void cores_init(Cores *self, const char *text, GError **error)
 {
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "group '%s': '%s' %s", group, key, what);
-	return false;
+	size_t n = G_N_ELEMENTS(keys);
+
+	memcpy(self->keys, keys, sizeof(keys));
+	for (unsigned i = 0; i < LODE_N_CLASSES; i++) {
+		const char *name = lode_instruction_class_name((LodeInstructionClass)i);
+		if (name != NULL)
+			self->keys[n++] = (LodeRuleKey){name,
+				offsetof(Group, classes) + i * sizeof(char *), LODE_RULE_KEY_TEXT,
+				.is_lent = true};
+	}
+	self->form = (LodeRuleForm){"cores.ini", sizeof(Group), self->keys, n};
+	self->file = lode_rule_file_read(&self->form, text, error);
 }
+
+static void cores_clear(Cores *self)
+{
+	lode_rule_file_free(self->file);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Cores, cores_clear)
 
 /* The bit of a port's letter or digit; 0: it is none. */
 static uint64_t port_bit(char name)
@@ -42,7 +102,6 @@ static uint64_t port_bits(const char *names)
 	return bits;
 }
 
-/* Words and keys that have numbers. */
 static bool read_number(const char *text, double *out)
 {
 	char *end;
@@ -86,79 +145,24 @@ static bool read_cost(const char *text, LodeClassCost *out)
 	return out->n_uses > 0;
 }
 
-static bool read_fusing(const char *text, LodeCore *self)
+/* What of a group is not as the head of the file says; NULL: nothing. */
+static const char *read_texts(LodeCore *self, const Group *group)
 {
-	self->fuses_arithmetic = strcmp(text, "arithmetic") == 0;
-	return self->fuses_arithmetic || strcmp(text, "compare") == 0;
-}
-
-static bool read_class(LodeCore *self, const char *key, const char *text)
-{
-	for (unsigned i = 0; i < LODE_N_CLASSES; i++) {
-		const char *name = lode_instruction_class_name((LodeInstructionClass)i);
-		if (name != NULL && strcmp(name, key) == 0)
-			return read_cost(text, &self->costs[i]);
+	if (group->divider != NULL && (self->divider_ports = port_bits(group->divider)) == 0)
+		return "divider";
+	if (group->without_512 != NULL) {
+		self->without_512 = port_bit(group->without_512[0]);
+		self->with_512 = self->without_512 != 0 ? port_bit(group->without_512[1]) : 0;
+		if (self->with_512 == 0 || group->without_512[2] != '\0')
+			return "without-512";
 	}
-	return false;
-}
-
-static bool read_key(LodeCore *self, const char *key, const char *text)
-{
-	const struct {
-		const char *key;
-		double *value;
-	} numbers[] = {
-		{"width", &self->width},
-		{"taken", &self->taken},
-		{"modify-slots", &self->modify},
-		{"wide", &self->wide},
-		{"divider-256", &self->divider_256},
-		{"divider-512", &self->divider_512},
-		{"mispredict", &self->mispredict},
-		{"add-after-add", &self->add_after_add},
-		{"forward", &self->forward},
-		{"forward-vector", &self->forward_vector},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-		if (strcmp(numbers[i].key, key) == 0)
-			return read_number(text, numbers[i].value);
-	if (strcmp(key, "name") == 0) {
-		g_free(self->name);
-		self->name = g_strdup(text);
-		return *text != '\0';
-	}
-	if (strcmp(key, "divider") == 0)
-		return (self->divider_ports = port_bits(text)) != 0;
-	if (strcmp(key, "without-512") == 0) {
-		self->without_512 = port_bit(text[0]);
-		self->with_512 = self->without_512 != 0 ? port_bit(text[1]) : 0;
-		return self->with_512 != 0 && text[2] == '\0';
-	}
-	if (strcmp(key, "fuses") == 0)
-		return read_fusing(text, self);
-	if (strcmp(key, "like") == 0 || strcmp(key, "processors") == 0 ||
-		strcmp(key, "similar") == 0)
-		return true;
-	return read_class(self, key, text);
-}
-
-/* The groups that it is like first. */
-static bool read_group(LodeCore *self, GKeyFile *file, const char *group, int depth, GError **error)
-{
-	g_auto(GStrv) keys = g_key_file_get_keys(file, group, NULL, NULL);
-	g_autofree char *like = g_key_file_get_string(file, group, "like", NULL);
-
-	if (like != NULL && (depth == 0 || !g_key_file_has_group(file, like)))
-		return fail(error, group, "like", "is not an earlier group");
-	if (like != NULL && !read_group(self, file, like, depth - 1, error))
-		return false;
-	for (char **key = keys; *key != NULL; key++) {
-		g_autofree char *text = g_key_file_get_string(file, group, *key, NULL);
-		if (text == NULL || !read_key(self, *key, text))
-			return fail(error, group, *key, "is not known, or not as the head says");
-	}
-	return true;
+	self->fuses_arithmetic = g_strcmp0(group->fuses, "arithmetic") == 0;
+	if (group->fuses != NULL && !self->fuses_arithmetic && strcmp(group->fuses, "compare") != 0)
+		return "fuses";
+	for (unsigned i = 0; i < LODE_N_CLASSES; i++)
+		if (group->classes[i] != NULL && !read_cost(group->classes[i], &self->costs[i]))
+			return lode_instruction_class_name((LodeInstructionClass)i);
+	return NULL;
 }
 
 /* "16-31" */
@@ -173,16 +177,16 @@ static bool is_in_range(const char *text, uint64_t model)
 	       first <= model && model <= last;
 }
 
-/* "VENDOR FAMILY MODELS" against "VENDOR,FAMILY,MODEL,STEPPING" */
-static bool is_of(GKeyFile *file, const char *group, const char *key, char **processor)
+/* "VENDOR FAMILY MODELS;…" against "VENDOR,FAMILY,MODEL,STEPPING" */
+static bool is_of(const char *text, char **processor)
 {
-	g_auto(GStrv) lists = g_key_file_get_string_list(file, group, key, NULL, NULL);
+	g_auto(GStrv) lists = g_strsplit(text != NULL ? text : "", ";", -1);
 	uint64_t model;
 
 	if (g_strv_length(processor) < 3 ||
 		!g_ascii_string_to_unsigned(processor[2], 10, 0, 255, &model, NULL))
 		return false;
-	for (char **list = lists; list != NULL && *list != NULL; list++) {
+	for (char **list = lists; *list != NULL; list++) {
 		g_auto(GStrv) words = g_strsplit(*list, " ", -1);
 		if (g_strv_length(words) < 3 || strcmp(words[0], processor[0]) != 0 ||
 			strcmp(words[1], processor[1]) != 0)
@@ -196,36 +200,26 @@ static bool is_of(GKeyFile *file, const char *group, const char *key, char **pro
 
 #define SIMILAR " (similar)"
 
-static GKeyFile *load(const char *text, GError **error)
+static LodeCore *make_core(const Cores *cores, const Group *group, bool is_similar, GError **error)
 {
-	g_autoptr(GKeyFile) file = g_key_file_new();
-	g_autoptr(GError) reason = NULL;
+	g_autoptr(LodeCore) self = g_memdup2(&group->core, sizeof(LodeCore));
+	double *const of_one[] = {
+		&self->width, &self->taken, &self->wide, &self->divider_256, &self->divider_512};
+	double *const of_none[] = {&self->modify, &self->mispredict, &self->add_after_add,
+		&self->forward, &self->forward_vector};
 
-	if (g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, &reason))
-		return g_steal_pointer(&file);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s", reason->message);
-	return NULL;
-}
-
-static LodeCore *make_core(GKeyFile *file, const char *group, bool is_similar, GError **error)
-{
-	g_autoptr(LodeCore) self = g_new0(LodeCore, 1);
-
-	self->wide = self->divider_256 = self->divider_512 = self->width = self->taken = 1;
-	if (!g_key_file_has_group(file, group)) {
-		fail(error, group, "name", "is missing");
+	self->name = g_strconcat(group->name, is_similar ? SIMILAR : "", NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(of_one); i++)
+		*of_one[i] = isnan(*of_one[i]) ? 1 : *of_one[i];
+	for (size_t i = 0; i < G_N_ELEMENTS(of_none); i++)
+		*of_none[i] = isnan(*of_none[i]) ? 0 : *of_none[i];
+	const char *broken = !(self->width >= 1)  ? "width"
+	                     : !(self->taken > 0) ? "taken"
+	                                          : read_texts(self, group);
+	if (broken != NULL) {
+		lode_rule_file_fail(
+			cores->file, group, broken, "what the head of the file says", error);
 		return NULL;
-	}
-	if (!read_group(self, file, group, MAX_DEPTH, error))
-		return NULL;
-	if (self->name == NULL || !(self->width >= 1) || !(self->taken > 0)) {
-		fail(error, group, "name, width or taken", "is missing, or 0");
-		return NULL;
-	}
-	if (is_similar) {
-		char *name = g_strconcat(self->name, SIMILAR, NULL);
-		g_free(self->name);
-		self->name = name;
 	}
 	for (unsigned i = 0; i < LODE_N_CLASSES; i++)
 		for (unsigned k = 0; k < self->costs[i].n_uses; k++)
@@ -236,33 +230,36 @@ static LodeCore *make_core(GKeyFile *file, const char *group, bool is_similar, G
 
 LodeCore *lode_core_parse(const char *text, const char *processor, GError **error)
 {
-	g_autoptr(GKeyFile) file = load(text, error);
+	g_auto(Cores) cores;
 	g_auto(GStrv) words = g_strsplit(processor != NULL ? processor : "", ",", -1);
 
-	if (file == NULL)
+	cores_init(&cores, text, error);
+	if (cores.file == NULL)
 		return NULL;
-	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
-	for (char **group = groups; *group != NULL; group++) {
-		bool is_own = is_of(file, *group, "processors", words);
-		if (is_own || is_of(file, *group, "similar", words))
-			return make_core(file, *group, !is_own, error);
+	for (guint i = 0; i < cores.file->n; i++) {
+		const Group *group = lode_rule_file_at(cores.file, i);
+		bool is_own = is_of(group->processors, words);
+		if (is_own || is_of(group->similar, words))
+			return make_core(&cores, group, !is_own, error);
 	}
-	return make_core(file, OTHER, false, error);
+	const Group *other = lode_rule_file_named(cores.file, OTHER);
+	if (other != NULL)
+		return make_core(&cores, other, false, error);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "cores.ini: no group '%s'", OTHER);
+	return NULL;
 }
 
 LodeCore *lode_core_named(const char *name)
 {
-	g_autoptr(GKeyFile) file = load(builtin_cores, NULL);
-	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
+	g_auto(Cores) cores;
 	bool is_similar = g_str_has_suffix(name, SIMILAR);
+	size_t length = strlen(name) - (is_similar ? strlen(SIMILAR) : 0);
 
-	for (char **group = groups; *group != NULL; group++) {
-		g_autofree char *own = g_key_file_get_string(file, *group, "name", NULL);
-		bool is_it = is_similar ? g_str_has_prefix(name, own) &&
-		                                  strlen(name) == strlen(own) + strlen(SIMILAR)
-		                        : strcmp(name, own) == 0;
-		if (is_it)
-			return make_core(file, *group, is_similar, NULL);
+	cores_init(&cores, builtin_cores, NULL);
+	for (guint i = 0; i < cores.file->n; i++) {
+		const Group *group = lode_rule_file_at(cores.file, i);
+		if (strlen(group->name) == length && strncmp(group->name, name, length) == 0)
+			return make_core(&cores, group, is_similar, NULL);
 	}
 	return NULL;
 }

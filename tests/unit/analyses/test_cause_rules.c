@@ -327,23 +327,14 @@ static void test_bad_files(void)
 	} bad[] = {
 		{"focus = op:div\n", "*group*"},
 		{"[a]\nfocus = op:div\nexplanation = x\nremedy = x\n",
-			"rule 'a': nothing is given for 'source'"},
+			"causes.ini: group 'a': 'source': expected a text"},
 		{"[a]\nexplanation = x\nremedy = x\nsource = x\n",
-			"rule 'a': nothing is given for 'focus'"},
-		{"[a]\nfocus =\nexplanation = x\nremedy = x\nsource = x\n",
-			"rule 'a': nothing is given for 'focus'"},
-		{"[a]\nfocus = op:div\nmeaning = x\n", "rule 'a': unknown key 'meaning'"},
-		{"[a]\nfocus = op:div\nsame-as = b\n", "rule 'a': no earlier rule is called 'b'"},
-		{"[a]\nfocus = op:div\nsame-as = a\n", "rule 'a': no earlier rule is called 'a'"},
-		{"[a]\nwithout = op:div\n" TEXTS, "rule 'a': nothing is given for 'focus'"},
-		{"[a]\nfocus = op:div\ncause = division\n" TEXTS,
-			"rule 'a': nothing is given for 'title'"},
-		{"[a]\nfocus = op:div\nleast = much\n" TEXTS,
-			"rule 'a': a share is not from 0 to 100: 'much'"},
-		{"[a]\nfocus = op:div\nmost = -1\n" TEXTS,
-			"rule 'a': a share is not from 0 to 100: '-1'"},
-		{"[a]\nfocus = op:div\nmost = nan\n" TEXTS,
-			"rule 'a': a share is not from 0 to 100: 'nan'"},
+			"causes.ini: group 'a': 'focus': expected a text"},
+		{"[a]\nfocus = op:div\nsame-as = b\n", "*'same-as': expected the name of another*"},
+		{"[a]\nwithout = op:div\n" TEXTS, "*'focus': expected a text"},
+		{"[a]\nfocus = op:div\ncause = division\n" TEXTS, "*'title': expected a text"},
+		{"[a]\nfocus = op:div\nmost = 101\n" TEXTS,
+			"*'most': expected a number from 0 to 100"},
 		{"[a\nfocus = op:div\n" TEXTS, "*"},
 		{"\xff[a]\nfocus = op:div\n" TEXTS, "*"},
 	};
@@ -369,7 +360,8 @@ static void test_many_words(void)
 		g_assert_true((rules != NULL) == (n == LODE_CAUSE_MAX_WORDS));
 		if (rules == NULL)
 			g_assert_cmpstr(error->message, ==,
-				"rule 'a': there are too many words, at 'user:512'");
+				"causes.ini: group 'a': 'user:512': expected fewer words in all "
+				"rules");
 	}
 }
 

@@ -7,12 +7,13 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/text/rule_file.h"
 #include "base/text/words.h"
 #include "model/findings.h"
 #include "model/profile.h"
 
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
 
 static const char builtin_rules[] =
 #include "analyses/diagnoses/causes_ini.h"
@@ -21,66 +22,43 @@ static const char builtin_rules[] =
 /* The conditions of a rule on the charged instruction, and on one element before and after it; and
  * what the charged instruction must not have. */
 enum { BEFORE, FOCUS, AFTER, WITHOUT, N_POSITIONS };
-static const char *const position_keys[] = {
-	[BEFORE] = "before", [FOCUS] = "focus", [AFTER] = "after", [WITHOUT] = "without"};
-
-/* Texts that each rule has, and those of diagnoses alone. */
-enum { EXPLANATION, REMEDY, SOURCE, N_NEEDED, CAUSE = N_NEEDED, TITLE, N_TEXTS };
-static const char *const text_keys[] = {[EXPLANATION] = "explanation",
-	[REMEDY] = "remedy",
-	[SOURCE] = "source",
-	[CAUSE] = "cause",
-	[TITLE] = "title"};
-
-enum { LEAST, MOST, N_SHARES };
-static const char *const share_keys[] = {[LEAST] = "least", [MOST] = "most"};
-
 /* Those of most causes: bench/README.md has the pairs. */
 static const double USUAL_LEAST = 0.6, USUAL_MOST = 1.5;
 
-static const char same_as_key[] = "same-as";
-
-typedef struct {
-	char *name;
+typedef struct Rule {
+	LodeCauseRule public;
+	const char *texts[N_POSITIONS];
 	LodeCauseWords words[N_POSITIONS]; /* that must match */
-	char *texts[N_TEXTS];
-	double shares[N_SHARES]; /* NAN: not given */
-	LodeCauseRule public;    /* borrows from the above */
+	const struct Rule *same_as;
 } Rule;
 
+#define WORDS(position) offsetof(Rule, texts) + (position) * sizeof(char *), LODE_RULE_KEY_TEXT
+#define TEXT(member) offsetof(Rule, public.member), LODE_RULE_KEY_TEXT
+#define SHARE(member)                                                                              \
+	offsetof(Rule, public.member), LODE_RULE_KEY_NUMBER, .is_lent = true, .most = 100
+
+static const LodeRuleKey keys[] = {
+	{"before", WORDS(BEFORE)},
+	{"focus", WORDS(FOCUS)},
+	{"after", WORDS(AFTER)},
+	{"without", WORDS(WITHOUT)},
+	{"cause", TEXT(cause)},
+	{"title", TEXT(title)},
+	{"explanation", TEXT(explanation), .is_needed = true, .is_lent = true},
+	{"remedy", TEXT(remedy), .is_needed = true, .is_lent = true},
+	{"source", TEXT(source), .is_needed = true, .is_lent = true},
+	{"least", SHARE(least)},
+	{"most", SHARE(most)},
+	{"same-as", offsetof(Rule, same_as), LODE_RULE_KEY_BASE},
+};
+static const LodeRuleForm form = {"causes.ini", sizeof(Rule), keys, G_N_ELEMENTS(keys)};
+
 struct LodeCauseRules {
-	GPtrArray *rules; /* Rule */
-	GPtrArray *words; /* GPtrArray of GPatternSpec: one of which must match */
+	LodeRuleFile *rules; /* Rule */
+	GPtrArray *words;    /* GPtrArray of GPatternSpec: one of which must match */
 };
 
-static void rule_free(void *data)
-{
-	Rule *self = data;
-
-	for (int i = 0; i < N_TEXTS; i++)
-		g_free(self->texts[i]);
-	g_free(self->name);
-	g_free(self);
-}
-
-static Rule *rule_new(const char *name)
-{
-	Rule *self = g_new0(Rule, 1);
-
-	self->name = g_strdup(name);
-	for (int i = 0; i < N_SHARES; i++)
-		self->shares[i] = NAN;
-	return self;
-}
-
 /* --- parsing --- */
-
-static bool fail(GError **error, const Rule *rule, const char *what, const char *key)
-{
-	g_set_error(
-		error, LODE_ERROR, LODE_ERROR_CORRUPT, "rule '%s': %s '%s'", rule->name, what, key);
-	return false;
-}
 
 static bool is_empty(const LodeCauseWords *words)
 {
@@ -90,16 +68,16 @@ static bool is_empty(const LodeCauseWords *words)
 	return true;
 }
 
-static bool parse_words(
-	LodeCauseRules *self, Rule *rule, int position, const char *text, GError **error)
+static bool parse_words(LodeCauseRules *self, Rule *rule, int position, GError **error)
 {
-	g_auto(GStrv) parts = g_strsplit_set(text, " \t", -1);
+	g_auto(GStrv) parts = g_strsplit_set(rule->texts[position], " \t", -1);
 
 	for (char **part = parts; *part != NULL; part++) {
 		if (**part == '\0')
 			continue;
 		if (self->words->len == LODE_CAUSE_MAX_WORDS)
-			return fail(error, rule, "there are too many words, at", *part);
+			return lode_rule_file_fail(
+				self->rules, rule, *part, "fewer words in all rules", error);
 		g_auto(GStrv) globs = g_strsplit(*part, "|", -1);
 		GPtrArray *word = g_ptr_array_new_with_free_func(
 			(GDestroyNotify)g_pattern_spec_free);
@@ -112,107 +90,37 @@ static bool parse_words(
 	return true;
 }
 
-static const Rule *rule_named(const LodeCauseRules *self, const char *name)
+static bool complete_rule(LodeCauseRules *self, Rule *rule, GError **error)
 {
-	for (guint i = 0; i < self->rules->len; i++) {
-		const Rule *rule = g_ptr_array_index(self->rules, i);
-		if (strcmp(rule->name, name) == 0)
-			return rule;
-	}
-	return NULL;
-}
+	LodeCauseRule *public = &rule->public;
 
-static bool parse_key(
-	LodeCauseRules *self, Rule *rule, GKeyFile *file, const char *key, GError **error)
-{
-	int position = lode_word_find(position_keys, N_POSITIONS, key);
-	int text = lode_word_find(text_keys, N_TEXTS, key);
-	int share = lode_word_find(share_keys, N_SHARES, key);
-	g_autofree char *value = g_key_file_get_string(file, rule->name, key, NULL);
-
-	if (value == NULL || value[0] == '\0')
-		return fail(error, rule, "nothing is given for", key);
-	if (position >= 0)
-		return parse_words(self, rule, position, value, error);
-	if (text >= 0) {
-		rule->texts[text] = g_steal_pointer(&value);
-	} else if (share >= 0) {
-		char *end;
-		rule->shares[share] = g_ascii_strtod(value, &end);
-		if (*end != '\0' || !(rule->shares[share] >= 0 && rule->shares[share] <= 100))
-			return fail(error, rule, "a share is not from 0 to 100:", value);
-	} else if (strcmp(key, same_as_key) != 0) {
-		return fail(error, rule, "unknown key", key);
-	}
-	return true;
-}
-
-/* The texts and shares of the rule that `same-as` names stand in for what the rule lacks. */
-static bool borrow_texts(const LodeCauseRules *self, Rule *rule, GKeyFile *file, GError **error)
-{
-	g_autofree char *name = g_key_file_get_string(file, rule->name, same_as_key, NULL);
-
-	if (name == NULL)
-		return true;
-	const Rule *other = rule_named(self, name);
-	if (other == NULL)
-		return fail(error, rule, "no earlier rule is called", name);
-	for (int i = 0; i < N_TEXTS; i++)
-		if (rule->texts[i] == NULL && (i < N_NEEDED || rule->texts[CAUSE] != NULL))
-			rule->texts[i] = g_strdup(other->texts[i]);
-	for (int i = 0; i < N_SHARES; i++)
-		if (isnan(rule->shares[i]))
-			rule->shares[i] = other->shares[i];
-	return true;
-}
-
-static bool parse_rule(LodeCauseRules *self, Rule *rule, GKeyFile *file, GError **error)
-{
-	g_auto(GStrv) keys = g_key_file_get_keys(file, rule->name, NULL, NULL);
-	bool has_words = false;
-
-	for (char **key = keys; *key != NULL; key++)
-		if (!parse_key(self, rule, file, *key, error))
+	for (int i = 0; i < N_POSITIONS; i++)
+		if (rule->texts[i] != NULL && !parse_words(self, rule, i, error))
 			return false;
-	if (!borrow_texts(self, rule, file, error))
-		return false;
-	for (int i = 0; i < N_NEEDED; i++)
-		if (rule->texts[i] == NULL)
-			return fail(error, rule, "nothing is given for", text_keys[i]);
-	if (rule->texts[CAUSE] != NULL && rule->texts[TITLE] == NULL)
-		return fail(error, rule, "nothing is given for", text_keys[TITLE]);
-	for (int i = 0; i < WITHOUT; i++)
-		has_words |= !is_empty(&rule->words[i]);
-	if (!has_words)
-		return fail(error, rule, "nothing is given for", position_keys[FOCUS]);
-	rule->public = (LodeCauseRule){rule->name, rule->texts[CAUSE], rule->texts[TITLE],
-		rule->texts[EXPLANATION], rule->texts[REMEDY], rule->texts[SOURCE],
-		isnan(rule->shares[LEAST]) ? USUAL_LEAST : rule->shares[LEAST],
-		isnan(rule->shares[MOST]) ? USUAL_MOST : rule->shares[MOST]};
+	if (rule->texts[BEFORE] == NULL && rule->texts[FOCUS] == NULL && rule->texts[AFTER] == NULL)
+		return lode_rule_file_fail(self->rules, rule, "focus", "a text", error);
+	for (const Rule *same = rule->same_as;
+		same != NULL && public->cause != NULL && public->title == NULL;
+		same = same->same_as)
+	public->title = same->public.title;
+	if (public->cause != NULL && public->title == NULL)
+		return lode_rule_file_fail(self->rules, rule, "title", "a text", error);
+	public->least = isnan(public->least) ? USUAL_LEAST : public->least;
+	public->most = isnan(public->most) ? USUAL_MOST : public->most;
 	return true;
 }
 
 LodeCauseRules *lode_cause_rules_parse(const char *text, GError **error)
 {
-	g_autoptr(GKeyFile) file = g_key_file_new();
-	g_autoptr(GError) reason = NULL;
 	g_autoptr(LodeCauseRules) self = g_new0(LodeCauseRules, 1);
 
-	self->rules = g_ptr_array_new_with_free_func(rule_free);
+	self->rules = lode_rule_file_read(&form, text, error);
 	self->words = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
-	if (!g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, &reason)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s", reason->message);
+	if (self->rules == NULL)
 		return NULL;
-	}
-	g_auto(GStrv) names = g_key_file_get_groups(file, NULL);
-	for (char **name = names; *name != NULL; name++) {
-		Rule *rule = rule_new(*name);
-		if (!parse_rule(self, rule, file, error)) {
-			rule_free(rule);
+	for (guint i = 0; i < self->rules->n; i++)
+		if (!complete_rule(self, lode_rule_file_at(self->rules, i), error))
 			return NULL;
-		}
-		g_ptr_array_add(self->rules, rule);
-	}
 	return g_steal_pointer(&self);
 }
 
@@ -229,19 +137,19 @@ void lode_cause_rules_free(LodeCauseRules *self)
 {
 	if (self == NULL)
 		return;
-	g_ptr_array_unref(self->rules);
+	lode_rule_file_free(self->rules);
 	g_ptr_array_unref(self->words);
 	g_free(self);
 }
 
 size_t lode_cause_rules_n(const LodeCauseRules *self)
 {
-	return self->rules->len;
+	return self->rules->n;
 }
 
 const LodeCauseRule *lode_cause_rules_at(const LodeCauseRules *self, size_t index)
 {
-	const Rule *rule = g_ptr_array_index(self->rules, index);
+	const Rule *rule = lode_rule_file_at(self->rules, (guint)index);
 
 	return &rule->public;
 }
@@ -287,8 +195,8 @@ static bool any_has_words(const LodeCauseWords *elements, size_t n, const LodeCa
 const LodeCauseRule *lode_cause_rules_match(const LodeCauseRules *self, const LodeCauseWords *focus,
 	const LodeCauseWords *before, size_t n_before, const LodeCauseWords *after, size_t n_after)
 {
-	for (guint i = 0; i < self->rules->len; i++) {
-		const Rule *rule = g_ptr_array_index(self->rules, i);
+	for (guint i = 0; i < self->rules->n; i++) {
+		const Rule *rule = lode_rule_file_at(self->rules, i);
 		if (has_words(focus, &rule->words[FOCUS]) &&
 			!has_any(focus, &rule->words[WITHOUT]) &&
 			any_has_words(before, n_before, &rule->words[BEFORE]) &&

@@ -2,7 +2,7 @@
 #include "ingest/join/attributes/code_checks.h"
 
 #include "base/arrays/partition_point.h"
-#include "base/error.h"
+#include "base/text/rule_file.h"
 #include "images/instructions/register_use.h"
 
 #include <string.h>
@@ -17,73 +17,40 @@ enum {
 	MAX_JUMPS = 4,
 };
 
+/* A group of the file. */
 typedef struct {
-	char *name;
-	GPtrArray *functions; /* GPatternSpec */
+	const char *name;
+	LodeGlobs *functions;
 } Kind;
 
+static const LodeRuleKey keys[] = {
+	{"functions", offsetof(Kind, functions), LODE_RULE_KEY_GLOBS, .is_needed = true}};
+static const LodeRuleForm form = {"checks.ini", sizeof(Kind), keys, G_N_ELEMENTS(keys)};
+
 struct LodeCodeChecks {
-	GArray *kinds; /* Kind */
+	LodeRuleFile *kinds; /* Kind */
 	LodeInstructionDecoder decoder;
 	LodeBinaryImage *image; /* that the answers are of */
 	const LodeImportSlots *slots;
 	GHashTable *ways; /* address → kind + 1 of the way from there */
 };
 
-static void clear_kind(void *data)
-{
-	Kind *self = data;
-
-	g_free(self->name);
-	g_ptr_array_unref(self->functions);
-}
-
-static bool fail(GError **error, const char *group, const char *what)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "group '%s': %s", group, what);
-	return false;
-}
-
-static bool parse_kind(LodeCodeChecks *self, GKeyFile *file, const char *group, GError **error)
-{
-	g_auto(GStrv) keys = g_key_file_get_keys(file, group, NULL, NULL);
-	g_auto(GStrv) globs = g_key_file_get_string_list(file, group, "functions", NULL, NULL);
-	const Kind kind = {g_strdup(group),
-		g_ptr_array_new_with_free_func((GDestroyNotify)g_pattern_spec_free)};
-
-	g_array_append_val(self->kinds, kind);
-	if (self->kinds->len > MAX_KINDS)
-		return fail(error, group, "too many groups");
-	if (globs == NULL || g_strv_length(keys) != 1)
-		return fail(error, group, "it has one key, 'functions'");
-	for (char **glob = globs; *glob != NULL; glob++) {
-		g_strstrip(*glob);
-		if (**glob == '\0')
-			return fail(error, group, "an empty pattern");
-		g_ptr_array_add(kind.functions, g_pattern_spec_new(*glob));
-	}
-	return true;
-}
-
 LodeCodeChecks *lode_code_checks_parse(const char *text, GError **error)
 {
-	g_autoptr(GKeyFile) file = g_key_file_new();
-	g_autoptr(GError) reason = NULL;
-	g_autoptr(LodeCodeChecks) self = g_new0(LodeCodeChecks, 1);
+	g_autoptr(LodeRuleFile) kinds = lode_rule_file_read(&form, text, error);
 
-	self->kinds = g_array_new(FALSE, FALSE, sizeof(Kind));
-	g_array_set_clear_func(self->kinds, clear_kind);
-	self->ways = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	lode_instruction_decoder_init(&self->decoder);
-	if (!g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, &reason)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s", reason->message);
+	if (kinds == NULL)
+		return NULL;
+	if (kinds->n > MAX_KINDS) {
+		lode_rule_file_fail(kinds, lode_rule_file_at(kinds, MAX_KINDS), "functions",
+			"no further group", error);
 		return NULL;
 	}
-	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
-	for (char **group = groups; *group != NULL; group++)
-		if (!parse_kind(self, file, *group, error))
-			return NULL;
-	return g_steal_pointer(&self);
+	LodeCodeChecks *self = g_new0(LodeCodeChecks, 1);
+	self->kinds = g_steal_pointer(&kinds);
+	self->ways = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	lode_instruction_decoder_init(&self->decoder);
+	return self;
 }
 
 LodeCodeChecks *lode_code_checks_new(void)
@@ -99,26 +66,28 @@ void lode_code_checks_free(LodeCodeChecks *self)
 {
 	if (self == NULL)
 		return;
-	g_array_unref(self->kinds);
+	lode_rule_file_free(self->kinds);
 	g_hash_table_unref(self->ways);
 	g_free(self);
 }
 
 static uint8_t kind_trap(const LodeCodeChecks *self)
 {
-	return (uint8_t)(self->kinds->len + 1);
+	return (uint8_t)(self->kinds->n + 1);
 }
 
 static uint8_t kind_other(const LodeCodeChecks *self)
 {
-	return (uint8_t)(self->kinds->len + 2);
+	return (uint8_t)(self->kinds->n + 2);
 }
 
 const char *lode_code_checks_name(const LodeCodeChecks *self, uint8_t kind)
 {
 	if (kind == kind_trap(self))
 		return "trap";
-	return kind == kind_other(self) ? "other" : g_array_index(self->kinds, Kind, kind - 1).name;
+	return kind == kind_other(self)
+	               ? "other"
+	               : ((const Kind *)lode_rule_file_at(self->kinds, kind - 1U))->name;
 }
 
 /* The function that begins at or before an address, and has it; NULL: none. */
@@ -141,12 +110,10 @@ static uint8_t kind_of_name(const LodeCodeChecks *self, const char *full_name)
 	if (g_str_has_suffix(full_name, "@plt"))
 		length -= strlen("@plt");
 	g_autofree char *name = g_strndup(full_name, length);
-	for (guint i = 0; i < self->kinds->len; i++) {
-		const GPtrArray *globs = g_array_index(self->kinds, Kind, i).functions;
-
-		for (guint k = 0; k < globs->len; k++)
-			if (g_pattern_spec_match(g_ptr_array_index(globs, k), length, name, NULL))
-				return (uint8_t)(i + 1);
+	for (guint i = 0; i < self->kinds->n; i++) {
+		const Kind *kind = lode_rule_file_at(self->kinds, i);
+		if (lode_globs_match(kind->functions, name))
+			return (uint8_t)(i + 1);
 	}
 	return 0;
 }

@@ -230,23 +230,22 @@ static void test_errors(void)
 	static const struct {
 		const char *text, *message;
 	} wrong[] = {
-		{"[a]\nfunctions = x\n", "group 'a': nothing is given for 'description'"},
-		{"[a]\ndescription = d\n", "group 'a': nothing is given for 'functions'"},
-		{"[a]\ndescription = d\nfunctions = x\nimage = y\n",
-			"group 'a': unknown key 'image'"},
-		{"[a]\ndescription = d\nfunctions = x;;y\n",
-			"group 'a': an empty pattern in 'functions'"},
-		{"[b]\nfamily = a\nfunctions = x\n",
-			"group 'b': no earlier group has the family 'a'"},
-		{"[a]\ndescription = d\nfunctions = x\n[b]\nfamily = a\n"
+		{"[a]\nfunctions = x\n",
+			"families.ini: group 'a': 'description': expected a text of the first "
+			"group of a family, and of no other one"},
+		{"[b]\ndescription = d\nfunctions = x\n[a]\nfamily = b\n"
 		 "description = e\nfunctions = y\n",
-			"group 'b': an earlier group describes the family 'a'"},
-		{"[a]\ndescription = d\ntime = all\nfunctions = x\n",
-			"group 'a': the only word for 'time' is 'self', not 'all'"},
-		{"[a]\ndescription = d\nnames = rare\nfunctions = x\n",
-			"group 'a': the only word for 'names' is 'common', not 'rare'"},
-		{"[a]\ndescription = d\ninlined = no\nfunctions = x\n",
-			"group 'a': the only word for 'inlined' is 'yes', not 'no'"},
+			"families.ini: group 'a': 'description': expected a text of the first "
+			"group of a family, and of no other one"},
+		{"[a]\ndescription = d\n", "families.ini: group 'a': 'functions': expected "
+					   "patterns, separated by ';'"},
+		{"[a]\ndescription = d\nfunctions = x\nimage = y\n",
+			"families.ini: group 'a': 'image': expected a known key"},
+		{"[b]\nfamily = a\nfunctions = x\n",
+			"families.ini: group 'b': 'family': expected the name of another group"},
+		{"[b]\nfamily = a\nfunctions = x\n[a]\ndescription = d\nfunctions = y\n",
+			"families.ini: group 'b': 'family': expected an earlier group that begins "
+			"a family"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {

@@ -388,21 +388,20 @@ static void test_wrong(void)
 	static const struct {
 		const char *text, *message;
 	} wrong[] = {
-		{"[a]\nfunctions=f\nnonsense=1\n", "group 'a': unknown key 'nonsense'"},
-		{"[a]\nremedy=f\n", "group 'a': nothing is given for 'functions'"},
-		{"[a]\nfunctions=f;;g\n", "group 'a': an empty pattern in 'functions'"},
-		{"[a]\nfunctions=f\nfactor=2\n", "group 'a': not a number from 0 to 1 in 'factor'"},
-		{"[a]\nfunctions=f\nfactor=x\n", "group 'a': not a number from 0 to 1 in 'factor'"},
-		{"[a]\nfunctions=f\nleast=nan\n", "group 'a': not a number from 0 to 1 in 'least'"},
-		{"[a]\nfunctions=f\nrest=b\n", "group 'a': no other group is named in 'rest'"},
-		{"[a]\nfunctions=f\npart-of=a\n",
-			"group 'a': no other group is named in 'part-of'"},
+		{"[a]\nremedy=f\n",
+			"services.ini: group 'a': 'functions': expected patterns, separated by "
+			"';'"},
+		{"[a]\nfunctions=f\nfactor=2\n",
+			"services.ini: group 'a': 'factor': expected a number from 0 to 1"},
+		{"[a]\nfunctions=f\nrest=b\n",
+			"services.ini: group 'a': 'rest': expected the name of another group"},
 		{"[a]\nfunctions=f\npart-of=b\n[b]\nfunctions=g\npart-of=c\n[c]\nfunctions=h\n",
-			"group 'a': itself a part of another one: 'b'"},
+			"services.ini: group 'a': 'part-of': expected a group that is no part "
+			"itself"},
 		{"[a]\nfunctions=f\ncause=x\nremedy=y\n",
-			"group 'a': nothing is given for 'explanation'"},
+			"services.ini: group 'a': 'explanation': expected a text"},
 		{"[a]\nfunctions=f\ncause=x\nexplanation=y\n",
-			"group 'a': nothing is given for 'remedy'"},
+			"services.ini: group 'a': 'remedy': expected a text"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
