@@ -10,11 +10,259 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
+#include "caches/hierarchy/hierarchy.h"
+#include "caches/hierarchy/hierarchy_text.h"
 #include "caches/reference_filter.h"
 #include "caches/sets/direct_replay.h"
-#include "caches/simulation_plan.h"
+#include "caches/stacks/set_stacks.h"
 
+#include <stddef.h>
 #include <string.h>
+
+/* --- simulation plan --- */
+
+/*
+ * The parts of several hierarchies that are simulated once. Caches that never get each other's
+ * references are separate (an i1 and a d1 without a common level after them, TLBs), each level is
+ * separate from later ones, which get its misses, and equal parts are one:
+ *
+ *   i1=A,d1=X    i1=A,d1=Y    i1=B,d1=Y,l2=P    i1=B,d1=Y,l2=Q
+ *
+ *   references ─┬─▶ i1=A
+ *               ├─▶ d1=X
+ *               ├─▶ d1=Y
+ *               └─▶ i1=B,d1=Y ─┬─▶ l2=P
+ *                              └─▶ l2=Q
+ *
+ * Last ones that differ in their ways alone are one too, see set_stacks.h. Levels of several cores,
+ * or with a prefetcher, act on each other in more ways and stay together.
+ */
+
+enum { PLAN_REFERENCES = UINT32_MAX };
+
+/* Caches that are simulated together. */
+typedef struct {
+	LodeHierarchy *hierarchy; /* of them alone; as stacks, the one of most ways */
+	uint32_t before;          /* whose misses they get; PLAN_REFERENCES: all references */
+	bool is_last;             /* no others get their misses */
+	bool is_stacks;
+	uint32_t stacks; /* another one, whose stacks stand for it; its own number: none */
+} PlannedCaches;
+
+/* Where a cache of a hierarchy is found. */
+typedef struct {
+	uint32_t planned, cache; /* `cache` of its hierarchy */
+	uint32_t n_ways;
+} PlannedPlace;
+
+typedef struct {
+	GArray *planned; /* PlannedCaches, each after the one before it */
+	GArray *places;  /* PlannedPlace, LODE_HIERARCHY_MAX_CACHES for each hierarchy */
+} SimulationPlan;
+
+typedef struct {
+	bool is_whole; /* nothing is shared: misses are reported in the order of each hierarchy */
+	bool classifies;
+} SimulationPlanOptions;
+
+typedef struct {
+	SimulationPlan *plan;
+	const SimulationPlanOptions *options;
+	GHashTable *by_text; /* char * → number + 1 */
+	/* The current hierarchy. */
+	const LodeHierarchy *hierarchy;
+	PlannedPlace *places;
+} Planning;
+
+static const LodeCache *cache_at(const LodeHierarchy *hierarchy, guint i)
+{
+	return &g_array_index(hierarchy->caches, LodeCache, i);
+}
+
+static PlannedCaches *plan_at(const SimulationPlan *self, uint32_t number)
+{
+	return &g_array_index(self->planned, PlannedCaches, number);
+}
+
+static void clear_planned(gpointer data)
+{
+	lode_hierarchy_free(((PlannedCaches *)data)->hierarchy);
+}
+
+/* The caches of which `caches` has a bit, as they were planned before or now. */
+static uint32_t add(Planning *self, uint32_t caches, uint32_t before)
+{
+	SimulationPlan *plan = self->plan;
+	LodeHierarchy *hierarchy = lode_hierarchy_new(self->hierarchy->name);
+	uint32_t number = plan->planned->len;
+
+	hierarchy->n_cores = self->hierarchy->n_cores;
+	for (guint i = 0; i < self->hierarchy->caches->len; i++)
+		if (caches & 1u << i)
+			g_array_append_val(hierarchy->caches, *cache_at(self->hierarchy, i));
+	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
+	char *key = g_strdup_printf("%u %s", before, text);
+	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(self->by_text, key));
+	if (known > 0 && !self->options->is_whole) {
+		lode_hierarchy_free(hierarchy);
+		g_free(key);
+		number = known - 1;
+	} else {
+		const PlannedCaches planned = {hierarchy, before, true, false, number};
+
+		g_array_append_val(plan->planned, planned);
+		g_hash_table_insert(self->by_text, key, GUINT_TO_POINTER(number + 1));
+		if (before != PLAN_REFERENCES)
+			plan_at(plan, before)->is_last = false;
+	}
+	for (guint i = 0, at = 0; i < self->hierarchy->caches->len; i++)
+		if (caches & 1u << i)
+			self->places[i] = (PlannedPlace){
+				number, at++, cache_at(self->hierarchy, i)->n_ways};
+	return number;
+}
+
+/* All whose references also reach caches of the set: they hold something of the same kind. */
+static uint32_t all_related(const LodeHierarchy *hierarchy, guint first)
+{
+	unsigned holds = cache_at(hierarchy, first)->holds, held;
+	uint32_t related = 0;
+
+	do {
+		held = holds;
+		for (guint i = 0; i < hierarchy->caches->len; i++) {
+			const LodeCache *cache = cache_at(hierarchy, i);
+
+			if (cache->is_tlb != cache_at(hierarchy, first)->is_tlb ||
+				(cache->holds & holds) == 0)
+				continue;
+			related |= 1u << i;
+			holds |= cache->holds;
+		}
+	} while (holds != held);
+	return related;
+}
+
+/* Whether a level acts on the next one by its misses and write-backs alone. */
+static bool can_be_cut(const LodeHierarchy *hierarchy, uint32_t caches)
+{
+	bool can = hierarchy->n_cores == 1;
+
+	for (guint i = 0; i < hierarchy->caches->len; i++)
+		if (caches & 1u << i)
+			can &= cache_at(hierarchy, i)->prefetch == LODE_PREFETCH_NONE;
+	return can;
+}
+
+static void add_by_level(Planning *self, uint32_t caches)
+{
+	uint32_t before = PLAN_REFERENCES;
+
+	for (unsigned level = 1; caches != 0; level++) {
+		uint32_t of_level = 0;
+
+		for (guint i = 0; i < self->hierarchy->caches->len; i++)
+			if ((caches & 1u << i) != 0 && cache_at(self->hierarchy, i)->level == level)
+				of_level |= 1u << i;
+		if (of_level != 0)
+			before = add(self, of_level, before);
+		caches &= ~of_level;
+	}
+}
+
+static void plan_hierarchy(Planning *self)
+{
+	uint32_t left = (UINT32_C(1) << self->hierarchy->caches->len) - 1;
+
+	if (self->options->is_whole) {
+		add(self, left, PLAN_REFERENCES);
+		return;
+	}
+	while (left != 0) {
+		uint32_t related = all_related(self->hierarchy, (guint)__builtin_ctz(left));
+
+		if (can_be_cut(self->hierarchy, related))
+			add_by_level(self, related);
+		else
+			add(self, related, PLAN_REFERENCES);
+		left &= ~related;
+	}
+}
+
+/* Gives the first of those that differ from it in their ways alone, itself included. */
+static uint32_t first_of_stacks(const SimulationPlan *plan, GHashTable *by_text, uint32_t number)
+{
+	const PlannedCaches *planned = plan_at(plan, number);
+	const LodeCache *cache = cache_at(planned->hierarchy, 0);
+	char *key = g_strdup_printf("%u %s %" G_GUINT64_FORMAT " %u", planned->before, cache->name,
+		cache->n_sets, (unsigned)cache->line_bytes);
+	gpointer known = g_hash_table_lookup(by_text, key);
+
+	if (known != NULL) {
+		g_free(key);
+		return GPOINTER_TO_UINT(known) - 1;
+	}
+	g_hash_table_insert(by_text, key, GUINT_TO_POINTER(number + 1));
+	return number;
+}
+
+static void merge_stacks(SimulationPlan *plan)
+{
+	g_autoptr(GHashTable)
+		by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (uint32_t i = 0; i < plan->planned->len; i++) {
+		PlannedCaches *planned = plan_at(plan, i);
+		LodeCache *cache = &g_array_index(planned->hierarchy->caches, LodeCache, 0);
+
+		if (!planned->is_last || planned->hierarchy->caches->len > 1 ||
+			!lode_set_stacks_supports(cache, planned->hierarchy->n_cores))
+			continue;
+		planned->stacks = first_of_stacks(plan, by_text, i);
+		PlannedCaches *first = plan_at(plan, planned->stacks);
+		if (first == planned)
+			continue;
+		LodeCache *largest = &g_array_index(first->hierarchy->caches, LodeCache, 0);
+		first->is_stacks = true;
+		if (largest->n_ways < cache->n_ways)
+			*largest = *cache;
+	}
+}
+
+static void simulation_plan_init(SimulationPlan *self, const LodeHierarchy *const *hierarchies,
+	size_t n, const SimulationPlanOptions *options)
+{
+	g_autoptr(GHashTable)
+		by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	Planning planning = {.plan = self, .options = options, .by_text = by_text};
+
+	self->planned = g_array_new(FALSE, FALSE, sizeof(PlannedCaches));
+	g_array_set_clear_func(self->planned, clear_planned);
+	self->places = g_array_new(FALSE, TRUE, sizeof(PlannedPlace));
+	g_array_set_size(self->places, (guint)n * LODE_HIERARCHY_MAX_CACHES);
+	for (size_t i = 0; i < n; i++) {
+		planning.hierarchy = hierarchies[i];
+		planning.places = &g_array_index(
+			self->places, PlannedPlace, i * LODE_HIERARCHY_MAX_CACHES);
+		plan_hierarchy(&planning);
+	}
+	if (!options->is_whole && !options->classifies)
+		merge_stacks(self);
+	for (guint i = 0; i < self->places->len; i++) {
+		PlannedPlace *place = &g_array_index(self->places, PlannedPlace, i);
+
+		if (place->n_ways > 0)
+			place->planned = plan_at(self, place->planned)->stacks;
+	}
+}
+
+static void simulation_plan_clear(SimulationPlan *self)
+{
+	g_clear_pointer(&self->planned, g_array_unref);
+	g_clear_pointer(&self->places, g_array_unref);
+}
+
+/* --- cache simulation --- */
 
 enum { PIECE_INVOCATIONS = 2048 };
 
@@ -38,7 +286,7 @@ typedef struct {
 
 struct LodeCacheSimulation {
 	LodeCacheBudget budget;
-	LodeSimulationPlan plan;
+	SimulationPlan plan;
 	Simulated *simulated; /* by number in the plan */
 	size_t n_simulated;
 	size_t n_hierarchies;
@@ -67,9 +315,9 @@ static void set_limit_error(GError **error)
 		(guint64)(LODE_CACHE_SIMULATION_MAX_BYTES >> 20));
 }
 
-static const LodePlannedCaches *planned_at(const LodeCacheSimulation *self, size_t number)
+static const PlannedCaches *planned_at(const LodeCacheSimulation *self, size_t number)
 {
-	return &g_array_index(self->plan.planned, LodePlannedCaches, number);
+	return &g_array_index(self->plan.planned, PlannedCaches, number);
 }
 
 /* Whether it is simulated itself. */
@@ -105,10 +353,10 @@ static void distribute_groups(LodeCacheSimulation *self, unsigned n_workers, boo
 		g_ptr_array_add(self->workers, groups);
 	}
 	for (size_t i = 0; i < self->n_simulated; i++) {
-		const LodePlannedCaches *planned = planned_at(self, i);
+		const PlannedCaches *planned = planned_at(self, i);
 		LodeFilterRules rules;
 
-		if (!is_own(self, i) || planned->before != LODE_PLAN_REFERENCES)
+		if (!is_own(self, i) || planned->before != PLAN_REFERENCES)
 			continue;
 		lode_filter_rules_init(&rules, planned->hierarchy, classifies);
 		Group *group = find_group(
@@ -144,9 +392,9 @@ static void choose_ways(LodeCacheSimulation *self)
 static bool init_simulated(
 	LodeCacheSimulation *self, size_t number, const LodeCacheSimulationOptions *options)
 {
-	const LodePlannedCaches *planned = planned_at(self, number);
+	const PlannedCaches *planned = planned_at(self, number);
 	Simulated *simulated = &self->simulated[number];
-	LodeCacheMachine *before = planned->before != LODE_PLAN_REFERENCES
+	LodeCacheMachine *before = planned->before != PLAN_REFERENCES
 	                                   ? &self->simulated[planned->before].machine
 	                                   : NULL;
 
@@ -172,7 +420,7 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 
 	if (options == NULL)
 		options = &no_options;
-	const LodeSimulationPlanOptions plan = {
+	const SimulationPlanOptions plan = {
 		.is_whole = n == 1 || options->on_miss != NULL,
 		.classifies = options->classifies,
 	};
@@ -181,7 +429,7 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 	lode_block_plans_init(&self->plans);
 	self->is_counting = true;
 	self->workers = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	lode_simulation_plan_init(&self->plan, hierarchies, n, &plan);
+	simulation_plan_init(&self->plan, hierarchies, n, &plan);
 	self->n_hierarchies = n;
 	self->counts = g_new0(LodeCacheCounts, n * LODE_HIERARCHY_MAX_CACHES);
 	self->simulated = g_new0(Simulated, self->plan.planned->len);
@@ -215,7 +463,7 @@ void lode_cache_simulation_free(LodeCacheSimulation *self)
 	clear_simulated(self);
 	g_free(self->simulated);
 	g_free(self->counts);
-	lode_simulation_plan_clear(&self->plan);
+	simulation_plan_clear(&self->plan);
 	lode_block_plans_clear(&self->plans);
 	g_free(self);
 }
@@ -343,8 +591,7 @@ static void collect_counts(LodeCacheSimulation *self)
 		if (is_own(self, i) && planned_at(self, i)->is_stacks)
 			lode_set_stacks_settle(&self->simulated[i].stacks);
 	for (size_t i = 0; i < self->n_hierarchies * LODE_HIERARCHY_MAX_CACHES; i++) {
-		const LodePlannedPlace *place = &g_array_index(
-			self->plan.places, LodePlannedPlace, i);
+		const PlannedPlace *place = &g_array_index(self->plan.places, PlannedPlace, i);
 		const Simulated *simulated = &self->simulated[place->planned];
 
 		if (place->n_ways == 0)

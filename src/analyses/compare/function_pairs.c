@@ -1,16 +1,119 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/function_pairs.h"
 
-#include "analyses/compare/code_fingerprint.h"
 #include "analyses/compare/untyped_name.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "images/code/code_without_addresses.h"
+#include "images/instructions/instruction_decoder.h"
 #include "model/profile.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- code fingerprint --- */
+
+/*
+ * The fingerprint of a function's code, by which it is found when its name has changed: the
+ * instructions' mnemonics in the order of the code, without operands, which change with every
+ * address and register.
+ *
+ * Two functions are as alike as the share of runs of three mnemonics that they have in common, of
+ * all that one of them has, each as often as it occurs (weighted Jaccard similarity; n-grams of
+ * opcodes: A. Walenstein, A. Lakhotia, "The Software Similarity Problem in Malware Analysis",
+ * 2007).
+ */
+
+typedef struct LodeFunction LodeFunction;
+
+typedef struct {
+	uint32_t n;
+	uint32_t *opcodes;   /* of each instruction, those that never executed too */
+	uint64_t *addresses; /* in the image */
+	uint64_t *grams;     /* [n − 2]: of three opcodes each, ascending */
+} CodeFingerprint;
+
+enum { GRAM = 3, OPCODE_BITS = 20 };
+
+/* Bytes that are not an instruction are skipped one by one. */
+static void decode(CodeFingerprint *self, const uint8_t *code, size_t size, uint64_t address)
+{
+	LodeInstructionDecoder decoder;
+	LodeDecodedInstruction one;
+
+	lode_instruction_decoder_init(&decoder);
+	lode_instruction_decoder_begin(&decoder, code, size, address);
+	for (size_t at = 0; at < size;) {
+		if (!lode_instruction_decoder_decode(
+			    &decoder, code + at, size - at, address + at, &one)) {
+			at++;
+			continue;
+		}
+		self->addresses[self->n] = address + at;
+		self->opcodes[self->n++] = (uint32_t)one.prefix << 16 | one.mnemonic;
+		at += one.length;
+	}
+}
+
+/* Makes the fingerprint of a function's bytes; it has no instructions where they are unknown. The
+ * caller clears it. */
+static void code_fingerprint_init(CodeFingerprint *self, const LodeFunction *function)
+{
+	size_t size = 0;
+	const uint8_t *code = function->code != NULL ? g_bytes_get_data(function->code, &size)
+	                                             : NULL;
+
+	*self = (CodeFingerprint){
+		.opcodes = g_new(uint32_t, size + 1),
+		.addresses = g_new(uint64_t, size + 1),
+	};
+	decode(self, code, size, function->address);
+	self->grams = g_new(uint64_t, self->n + 1);
+	for (uint32_t i = 0; i + GRAM <= self->n; i++) {
+		uint64_t gram = 0;
+		for (uint32_t j = 0; j < GRAM; j++)
+			gram = gram << OPCODE_BITS | (self->opcodes[i + j] & 0xfffff);
+		self->grams[i] = gram;
+	}
+	if (self->n >= GRAM)
+		qsort(self->grams, self->n - GRAM + 1, sizeof(uint64_t), lode_compare_u64);
+}
+
+static void code_fingerprint_clear(CodeFingerprint *self)
+{
+	g_clear_pointer(&self->opcodes, g_free);
+	g_clear_pointer(&self->addresses, g_free);
+	g_clear_pointer(&self->grams, g_free);
+	self->n = 0;
+}
+
+/* 0 … 1; 0 where one of them has fewer than three instructions. */
+static double code_fingerprint_likeness(const CodeFingerprint *a, const CodeFingerprint *b)
+{
+	size_t n = a->n >= GRAM ? a->n - GRAM + 1 : 0, m = b->n >= GRAM ? b->n - GRAM + 1 : 0;
+	size_t common = 0;
+
+	for (size_t i = 0, j = 0; i < n && j < m;) {
+		common += a->grams[i] == b->grams[j];
+		bool is_first_next = a->grams[i] <= b->grams[j];
+		bool is_second_next = b->grams[j] <= a->grams[i];
+		i += is_first_next;
+		j += is_second_next;
+	}
+	return n > 0 && m > 0 ? (double)common / (double)(n + m - common) : 0;
+}
+
+/* Whether both have the same mnemonics in the same order, and any. */
+static bool code_fingerprint_equals(const CodeFingerprint *a, const CodeFingerprint *b)
+{
+	return a->n > 0 && a->n == b->n &&
+	       memcmp(a->opcodes, b->opcodes, a->n * sizeof(uint32_t)) == 0;
+}
+
+/* --- function pairs --- */
 
 enum {
 	MAX_ALIKE = 3000,    /* functions of a profile whose code is compared with all others' */
@@ -24,7 +127,7 @@ typedef struct {
 	const LodeProfile *const *profiles;
 	uint32_t *partners[2]; /* of each function, the other profile's; LODE_NONE */
 	double *likeness;      /* of each function of the first profile */
-	LodeCodeFingerprint *prints[2];
+	CodeFingerprint *prints[2];
 	bool *has_print[2];
 } Matching;
 
@@ -43,10 +146,10 @@ static uint32_t n_functions(const Matching *self, unsigned side)
 	return self->profiles[side]->functions->len;
 }
 
-static const LodeCodeFingerprint *print_of(Matching *self, unsigned side, uint32_t function)
+static const CodeFingerprint *print_of(Matching *self, unsigned side, uint32_t function)
 {
 	if (!self->has_print[side][function])
-		lode_code_fingerprint_init(
+		code_fingerprint_init(
 			&self->prints[side][function], function_of(self, side, function));
 	self->has_print[side][function] = true;
 	return &self->prints[side][function];
@@ -106,7 +209,7 @@ static char *image_key(Matching *self, unsigned side, uint32_t function)
 /* The mnemonics of at least so many instructions. */
 static char *code_text(Matching *self, unsigned side, uint32_t function, uint32_t least)
 {
-	const LodeCodeFingerprint *print = print_of(self, side, function);
+	const CodeFingerprint *print = print_of(self, side, function);
 
 	if (print->n < MAX(least, 1))
 		return NULL;
@@ -219,7 +322,7 @@ static void pair_namesakes(Matching *self, const GArray *first, const GArray *se
 			double likeness;
 			if (self->partners[1][other] != LODE_NONE)
 				continue;
-			likeness = lode_code_fingerprint_likeness(
+			likeness = code_fingerprint_likeness(
 				print_of(self, 0, one), print_of(self, 1, other));
 			if (likeness >= least && (best == LODE_NONE || likeness > most)) {
 				most = likeness;
@@ -322,18 +425,18 @@ static bool pair_by_code(Matching *self, const LodeProgress *progress)
 	g_autofree Nearest *there = g_new0(Nearest, second->len + 1);
 
 	for (guint i = 0; i < first->len; i++) {
-		const LodeCodeFingerprint *a = print_of(
+		const CodeFingerprint *a = print_of(
 			self, 0, g_array_index(first, Candidate, i).function);
 		if (lode_progress_is_cancelled(progress))
 			return false;
 		for (guint j = 0; j < second->len; j++) {
-			const LodeCodeFingerprint *b = print_of(
+			const CodeFingerprint *b = print_of(
 				self, 1, g_array_index(second, Candidate, j).function);
 			/* They cannot be more alike than their lengths are. */
 			if ((double)MIN(a->n, b->n) <
 				(LODE_PAIR_LIKENESS - LODE_PAIR_MARGIN) * (double)MAX(a->n, b->n))
 				continue;
-			double likeness = lode_code_fingerprint_likeness(a, b);
+			double likeness = code_fingerprint_likeness(a, b);
 			note(&here[i], j, likeness);
 			note(&there[j], i, likeness);
 		}
@@ -364,7 +467,7 @@ static uint32_t instruction_at(
 typedef struct {
 	Matching *matching;
 	const LodeFunction *functions[2];
-	const LodeCodeFingerprint *prints[2];
+	const CodeFingerprint *prints[2];
 	uint32_t *counterparts;
 	bool *is_aligned[2]; /* of each of a fingerprint's instructions: with one that executed too
 	                      */
@@ -534,7 +637,7 @@ enum { ORDINAL_BITS = 12 };
 static GHashTable *index_lines(const Alignment *self, int side)
 {
 	const LodeProfile *profile = self->matching->profiles[side];
-	const LodeCodeFingerprint *print = self->prints[side];
+	const CodeFingerprint *print = self->prints[side];
 	const gint64 all = (1 << ORDINAL_BITS) - 1;
 	GHashTable *out = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 
@@ -627,7 +730,7 @@ static void align(Matching *matching, uint32_t first, uint32_t second, uint32_t 
 		self.is_aligned[side] = g_new0(bool, self.prints[side]->n);
 	align_codes(&self);
 	align_moved(&self);
-	if (!lode_code_fingerprint_equals(self.prints[0], self.prints[1]) && has_same_lines(&self))
+	if (!code_fingerprint_equals(self.prints[0], self.prints[1]) && has_same_lines(&self))
 		align_lines(&self);
 	g_free(self.is_aligned[0]);
 	g_free(self.is_aligned[1]);
@@ -641,7 +744,7 @@ static void matching_init(Matching *self, const LodeProfile *const profiles[2])
 	for (unsigned side = 0; side < 2; side++) {
 		uint32_t n = n_functions(self, side);
 		self->partners[side] = g_new(uint32_t, n + 1);
-		self->prints[side] = g_new0(LodeCodeFingerprint, n + 1);
+		self->prints[side] = g_new0(CodeFingerprint, n + 1);
 		self->has_print[side] = g_new0(bool, n + 1);
 		for (uint32_t f = 0; f < n; f++)
 			self->partners[side][f] = LODE_NONE;
@@ -653,7 +756,7 @@ static void matching_clear(Matching *self)
 {
 	for (unsigned side = 0; side < 2; side++) {
 		for (uint32_t f = 0; f < n_functions(self, side); f++)
-			lode_code_fingerprint_clear(&self->prints[side][f]);
+			code_fingerprint_clear(&self->prints[side][f]);
 		g_free(self->partners[side]);
 		g_free(self->prints[side]);
 		g_free(self->has_print[side]);

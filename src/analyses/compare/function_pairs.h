@@ -12,7 +12,7 @@
  * build (Rust), in an image of the same file name; of several, by LODE_PAIR_LIKENESS of their code;
  *   6. same mnemonics at the same address, where each profile has them there once;
  *   7. same mnemonics, where each profile has them once, at least LODE_PAIR_MIN_EQUAL of them;
- *   8. alike by their code (code_fingerprint.h): at least LODE_PAIR_LIKENESS, in functions of at
+ *   8. alike by their code: at least LODE_PAIR_LIKENESS, in functions of at
  *      least LODE_PAIR_MIN_INSTRUCTIONS, and by LODE_PAIR_MARGIN more than to any other that is
  *      left. A function that is as near to two has no partner, as either could be wrong.
  *

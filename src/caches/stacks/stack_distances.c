@@ -6,12 +6,109 @@
  */
 #include "caches/stacks/stack_distances.h"
 
+#include "base/arrays/hash.h"
 #include "base/bits.h"
 #include "base/error.h"
-#include "caches/sets/near_lines.h"
 #include "caches/stacks/recency_tree.h"
 
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+/* --- near lines --- */
+
+/*
+ * The most recently used lines, by age: what most references of a program find. Nothing moves when
+ * the order changes, and no branch depends on it:
+ *
+ *   place   0     1     2     3          age: how many lines were used since
+ *   line    a     b     c     d
+ *   age     2     0     3     1    ── use c ──▶  3  1  0  2
+ *
+ * A small table by a line's hash says where it may be; a line that another one pushed out of that
+ * table is here all the same, and the caller's own table must know its place.
+ */
+
+enum {
+	NEAR_LINES = 32,
+	NEAR_LANES = 16,
+	NEAR_TABLE_SHIFT = 54, /* leaves 10 bits of a hash */
+};
+
+typedef int8_t LodeNearAges __attribute__((vector_size(NEAR_LANES)));
+
+typedef struct {
+	LodeNearAges ages[NEAR_LINES / NEAR_LANES];
+	uint64_t lines[NEAR_LINES];
+	uint8_t table[1 << (64 - NEAR_TABLE_SHIFT)]; /* places */
+	unsigned n;
+} NearLines;
+
+/* A line number that no line has. */
+#define NO_LINE UINT64_MAX
+
+static inline void near_lines_init(NearLines *self)
+{
+	memset(self, 0, sizeof(*self));
+	memset(self->ages, INT8_MAX, sizeof(self->ages));
+	for (unsigned i = 0; i < NEAR_LINES; i++)
+		self->lines[i] = NO_LINE;
+}
+
+static inline uint64_t near_lines_hash(uint64_t line)
+{
+	return lode_hash_slot(line, 64);
+}
+
+static inline bool near_lines_find(
+	const NearLines *self, uint64_t line, uint64_t hash, unsigned *out_place)
+{
+	*out_place = self->table[hash >> NEAR_TABLE_SHIFT];
+	return self->lines[*out_place] == line;
+}
+
+/* Makes the line at a place the most recent one and gives the age that it had. */
+static inline unsigned near_lines_use(NearLines *self, unsigned place)
+{
+	static const LodeNearAges lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+	int8_t age = ((const int8_t *)self->ages)[place];
+
+	for (unsigned i = 0; i < NEAR_LINES / NEAR_LANES; i++) {
+		int8_t lane = (int8_t)(place - i * NEAR_LANES);
+		LodeNearAges ages = self->ages[i];
+
+		ages -= ages < age; /* true is −1 */
+		self->ages[i] = ages & ~(lanes == lane);
+	}
+	return (unsigned)age;
+}
+
+/* Whether a line must leave before another one comes. */
+static inline bool near_lines_is_full(const NearLines *self)
+{
+	return self->n == NEAR_LINES;
+}
+
+/* The place of the line that was used longest ago. Must be full. */
+static inline unsigned near_lines_oldest(const NearLines *self)
+{
+	const int8_t *ages = (const int8_t *)self->ages;
+	const int8_t *oldest = memchr(ages, NEAR_LINES - 1, NEAR_LINES);
+
+	return (unsigned)(oldest - ages);
+}
+
+/* Puts a line at a place, the first free one or that of the oldest, and makes it the most recent
+ * one. */
+static inline void near_lines_put(NearLines *self, unsigned place, uint64_t line, uint64_t hash)
+{
+	self->lines[place] = line;
+	self->table[hash >> NEAR_TABLE_SHIFT] = (uint8_t)place;
+	near_lines_use(self, place);
+}
+
+/* --- stack distances --- */
 
 /*
  * Lines by how recently they were used, as a stack: a line is used, and its depth is given.
@@ -24,8 +121,8 @@
  * each.
  */
 typedef struct {
-	LodeNearLines near;
-	uint32_t near_slots[LODE_NEAR_LINES]; /* of the table */
+	NearLines near;
+	uint32_t near_slots[NEAR_LINES]; /* of the table */
 	LodeRecencyTree tree;
 	uint32_t *slots;       /* × the tree's capacity: which line marked the moment */
 	uint64_t *table_lines; /* open addressing */
@@ -60,7 +157,7 @@ static void new_table(LineStack *self, unsigned bits)
 static void line_stack_init(LineStack *self)
 {
 	memset(self, 0, sizeof(*self));
-	lode_near_lines_init(&self->near);
+	near_lines_init(&self->near);
 	lode_recency_tree_init(&self->tree, LODE_RECENCY_MIN_CAPACITY);
 	self->slots = g_new(uint32_t, self->tree.capacity);
 	new_table(self, FIRST_TABLE_BITS);
@@ -98,7 +195,7 @@ static void grow_table(LineStack *self)
 	for (uint32_t i = 0; i < size; i++) {
 		if (where[i] == FREE)
 			continue;
-		uint32_t slot = find_slot(self, lines[i], lode_near_lines_hash(lines[i]));
+		uint32_t slot = find_slot(self, lines[i], near_lines_hash(lines[i]));
 		self->table_lines[slot] = lines[i];
 		self->table_where[slot] = where[i];
 		if ((where[i] & NEAR) != 0)
@@ -141,9 +238,9 @@ static void renumber_moments(LineStack *self)
 /* The place for another near line; the oldest one goes to the tree. */
 static unsigned free_place(LineStack *self)
 {
-	if (!lode_near_lines_is_full(&self->near))
+	if (!near_lines_is_full(&self->near))
 		return self->near.n++;
-	unsigned place = lode_near_lines_oldest(&self->near);
+	unsigned place = near_lines_oldest(&self->near);
 	uint32_t slot = self->near_slots[place];
 	if (lode_recency_tree_is_full(&self->tree))
 		renumber_moments(self);
@@ -159,7 +256,7 @@ static void put_near(LineStack *self, uint32_t slot, uint64_t line, uint64_t has
 
 	self->near_slots[place] = slot;
 	self->table_where[slot] = NEAR | place;
-	lode_near_lines_put(&self->near, place, line, hash);
+	near_lines_put(&self->near, place, line, hash);
 }
 
 static void add_line(LineStack *self, uint64_t line, uint64_t hash)
@@ -183,12 +280,12 @@ static void line_stack_use_far(LineStack *self, uint64_t line, uint64_t hash)
 	} else if ((where & NEAR) != 0) {
 		unsigned place = where & ~NEAR;
 
-		self->near.table[hash >> LODE_NEAR_TABLE_SHIFT] = (uint8_t)place;
-		self->histogram[lode_near_lines_use(&self->near, place)]++;
+		self->near.table[hash >> NEAR_TABLE_SHIFT] = (uint8_t)place;
+		self->histogram[near_lines_use(&self->near, place)]++;
 	} else {
 		uint32_t after = lode_recency_tree_count_after(&self->tree, where);
 
-		self->histogram[LODE_NEAR_LINES + after]++;
+		self->histogram[NEAR_LINES + after]++;
 		lode_recency_tree_unmark(&self->tree, where);
 		put_near(self, slot, line, hash);
 	}
@@ -198,11 +295,11 @@ static void line_stack_use_far(LineStack *self, uint64_t line, uint64_t hash)
  * lines below the limit. */
 static inline void line_stack_use(LineStack *self, uint64_t line)
 {
-	uint64_t hash = lode_near_lines_hash(line);
+	uint64_t hash = near_lines_hash(line);
 	unsigned place;
 
-	if (lode_near_lines_find(&self->near, line, hash, &place))
-		self->histogram[lode_near_lines_use(&self->near, place)]++;
+	if (near_lines_find(&self->near, line, hash, &place))
+		self->histogram[near_lines_use(&self->near, place)]++;
 	else
 		line_stack_use_far(self, line, hash);
 }

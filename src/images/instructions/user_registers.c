@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/instructions/user_registers.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 /* perf's numbers, fixed by the kernel's interface (x86's asm/perf_regs.h), for lode's. */
@@ -18,7 +20,7 @@ bool lode_user_registers_from_perf(
 	if (abi != ABI_64)
 		return false;
 	for (unsigned i = 0; i < LODE_N_REGISTERS; i++) {
-		uint64_t bit = UINT64_C(1) << PERF_NUMBERS[i];
+		uint64_t bit = LODE_BIT(PERF_NUMBERS[i]);
 
 		if (!(mask & bit))
 			continue;

@@ -8,10 +8,60 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
-#include "traces/blocks/return_stack.h"
+#include "traces/frames/frame_layout.h"
 
 #include <string.h>
 #include <zstd.h>
+
+/* --- return stack --- */
+
+/*
+ * Says where a return goes: to the block that followed when last a call from that place returned.
+ *
+ *   call ──▶ callee … return ──▶ the block after the call
+ *
+ * For each thread a ring of the blocks that called and were not returned to; a call that is pushed
+ * out of it is not predicted any more.
+ */
+
+enum { RETURN_STACK_SIZE = 64, RETURN_STACK_SEARCH = 8 };
+
+typedef struct {
+	uint32_t top; /* index of the entry above the last */
+	uint32_t n;
+	uint32_t calls[RETURN_STACK_SIZE]; /* blocks */
+} ReturnStack;
+
+static inline void return_stack_push(ReturnStack *self, uint32_t block)
+{
+	self->calls[self->top++ % RETURN_STACK_SIZE] = block;
+	self->n = MIN(self->n + 1, RETURN_STACK_SIZE);
+}
+
+/* The block that called last; UINT32_MAX: none is known. */
+static inline uint32_t return_stack_last(const ReturnStack *self)
+{
+	return self->n > 0 ? self->calls[(self->top - 1) % RETURN_STACK_SIZE] : UINT32_MAX;
+}
+
+/* A return to an address: removes the call before it, and later calls; gives that call's block, or
+ * UINT32_MAX when it is not one of the last ones, which stay. */
+static inline uint32_t return_stack_pop(
+	ReturnStack *self, const LodeFrameBlock *blocks, uint64_t address)
+{
+	for (uint32_t i = 1; i <= self->n && i <= RETURN_STACK_SEARCH; i++) {
+		uint32_t call = self->calls[(self->top - i) % RETURN_STACK_SIZE];
+
+		if (blocks[call].end == address) {
+			self->top -= i;
+			self->n -= i;
+			return call;
+		}
+	}
+	return UINT32_MAX;
+}
+
+/* --- block sequence --- */
 
 /*
  * Which blocks may follow a block in a frame, the most frequent first, and which one a return is
@@ -29,7 +79,7 @@ typedef struct {
 
 typedef struct {
 	uint32_t last_block; /* UINT32_MAX: the thread has not begun */
-	LodeReturnStack returns;
+	ReturnStack returns;
 } ThreadFlow;
 
 typedef struct {
@@ -45,7 +95,7 @@ typedef struct {
 /* Where a thread that is at a guessed block is expected to go; UINT32_MAX: nowhere. */
 static inline uint32_t block_flow_guess(const BlockFlow *self, const ThreadFlow *thread)
 {
-	uint32_t call = lode_return_stack_last(&thread->returns);
+	uint32_t call = return_stack_last(&thread->returns);
 
 	return call == UINT32_MAX ? UINT32_MAX : self->returns_to[call];
 }
@@ -57,13 +107,12 @@ static inline void block_flow_advance(BlockFlow *self, ThreadFlow *thread, uint3
 	uint32_t last = thread->last_block;
 
 	if (self->nodes[last].is_guessed) {
-		uint32_t call = lode_return_stack_pop(
-			&thread->returns, blocks, blocks[next].address);
+		uint32_t call = return_stack_pop(&thread->returns, blocks, blocks[next].address);
 
 		if (call != UINT32_MAX)
 			self->returns_to[call] = next;
 	} else if (blocks[last].is_call && blocks[next].address != blocks[last].end) {
-		lode_return_stack_push(&thread->returns, last);
+		return_stack_push(&thread->returns, last);
 	}
 	thread->last_block = next;
 }
