@@ -25,6 +25,19 @@ void lode_call_lines_share(GString *out, double cost, double total)
 		g_string_append(out, lode_number_format_share(lode_share_of(cost, total), number));
 }
 
+double lode_call_lines_share_of(double cost, double total)
+{
+	return isnan(cost) ? cost : lode_share_of(cost, total);
+}
+
+LodeStyle lode_call_lines_image_cell(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	(void)user_data;
+	lode_call_lines_image(out, row, terminal);
+	return LODE_STYLE_FAINT;
+}
+
 void lode_call_lines_count(GString *out, double count)
 {
 	char number[LODE_NUMBER_SIZE];

@@ -5,12 +5,18 @@
 
 #include "analyses/calls/function_families.h"
 #include "views/form/format.h"
+#include "views/form/table.h"
 
 /* Cells of tables; nothing where a number is not known. */
 void lode_call_lines_share(GString *out, double cost, double total);
 void lode_call_lines_count(GString *out, double count);
+double lode_call_lines_share_of(double cost, double total); /* no number: not known */
 void lode_call_lines_image(
 	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);
+
+/* The cell of a row that begins with a LodeFunctionCost. */
+LodeStyle lode_call_lines_image_cell(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data);
 
 /* "strlen (fn_167ac0)", where it is called by a name that it does not have. */
 void lode_call_lines_name(

@@ -8,9 +8,8 @@
 #include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
 #include "views/code/name_test.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -213,43 +212,103 @@ static bool find_function(Calls *self, GError **error)
 
 /* --- for programs --- */
 
-static double share_of(const Calls *self, double cost)
+enum { FROM_COUNTS = 1, FROM_SAMPLES = 2 };
+
+/* Callers or callees. */
+typedef struct {
+	LodeFunctionCost cost;
+	const char *relation;
+	double number; /* no number: it is not one of the profile's */
+	double weight, samples, calls;
+} Row;
+
+static LodeStyle append_name(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
-	return isnan(cost) ? cost : lode_share_of(cost, self->total);
+	const LodeFunctionCost *cost = &((const Row *)row)->cost;
+
+	(void)user_data;
+	lode_function_name_append(out, cost->name, terminal);
+	g_string_append(out, cost->is_inlined ? " (inlined)" : "");
+	return LODE_STYLE_STRONG;
 }
 
-static void put_function(const Calls *self, uint32_t function, LodeRowStream *rows)
-{
-	const LodeFunctionCost *one = lode_function_cost_at(self->costs, function);
+#define FUNCTION_COLUMNS                                                                           \
+	{"number", LODE_CELL_NUMBER(Row, number)}, {"name", LODE_CELL_NAME(Row, cost.name)},       \
+	{                                                                                          \
+		"image", LODE_CELL_TEXT(Row, cost.image)                                           \
+	}
+static const LodeColumn function_columns[] = {FUNCTION_COLUMNS};
+const LodeColumns lode_called_function_columns = LODE_COLUMNS("function", function_columns, Row);
 
-	lode_row_number(
-		rows, "number", profile_function(self, function) != NULL ? function : (double)NAN);
-	lode_function_name_row(rows, "name", one->name);
-	lode_row_text(rows, "image", one->image);
-}
-
-static void put_row(
-	const Calls *self, const char *relation, const LodeCallShare *share, LodeRowStream *rows)
-{
-	lode_row_begin(rows);
-	lode_row_csv_text(rows, "relation", relation);
-	put_function(self, share->function, rows);
-	lode_row_number(rows, "weight", share_of(self, share->cost));
-	lode_row_number(rows, "samples", share->samples);
-	lode_row_number(rows, "calls", share->calls);
-	lode_row_end(rows);
-}
+static const LodeColumn columns[] = {
+	{"relation", LODE_CELL_TEXT(Row, relation), .only = LODE_IN_CSV},
+	FUNCTION_COLUMNS,
+	{"weight", LODE_CELL_SHARE(Row, weight), .titled = 1, .at = 1},
+	{"samples", LODE_CELL_NUMBER(Row, samples)},
+	{"calls", LODE_CELL_NUMBER(Row, calls)},
+	{.title = "calls", LODE_CELL_COUNT(Row, calls), .at = 2, .dropped = 1, .when = FROM_COUNTS},
+	{.title = "samples",
+		LODE_CELL_COUNT(Row, samples),
+		.at = 2,
+		.dropped = 1,
+		.when = FROM_SAMPLES},
+	{.title = "image", .append = lode_call_lines_image_cell, .at = 3, .dropped = 2},
+	{.title = "function", .append = append_name, .at = 4},
+};
+const LodeColumns lode_function_callers_columns = LODE_COLUMNS("callers", columns, Row);
+const LodeColumns lode_function_callees_columns = LODE_COLUMNS("callees", columns, Row);
 
 static guint n_shown(const Calls *self, const GArray *shares)
 {
 	return self->options->limit != 0 ? MIN(self->options->limit, shares->len) : shares->len;
 }
 
-static void put_rows(
-	const Calls *self, const char *relation, const GArray *shares, LodeRowStream *rows)
+static void set_function(const Calls *self, uint32_t function, Row *row)
 {
-	for (guint i = 0; i < n_shown(self, shares); i++)
-		put_row(self, relation, &g_array_index(shares, LodeCallShare, i), rows);
+	row->cost = *lode_function_cost_at(self->costs, function);
+	row->number = profile_function(self, function) != NULL ? function : (double)NAN;
+}
+
+static void fill_row(const Calls *self, const char *relation, const LodeCallShare *share, Row *row)
+{
+	set_function(self, share->function, row);
+	row->relation = relation;
+	row->weight = lode_call_lines_share_of(share->cost, self->total);
+	row->samples = share->samples;
+	row->calls = share->calls;
+}
+
+static void fill_caller(size_t i, void *row, const void *user_data)
+{
+	const Calls *self = user_data;
+
+	fill_row(self, "caller", &g_array_index(self->found.callers, LodeCallShare, i), row);
+}
+
+static void fill_callee(size_t i, void *row, const void *user_data)
+{
+	const Calls *self = user_data;
+
+	fill_row(self, "callee", &g_array_index(self->found.callees, LodeCallShare, i), row);
+}
+
+static LodeListing callers_of(const Calls *self)
+{
+	return (LodeListing){&lode_function_callers_columns, n_shown(self, self->found.callers),
+		.fill = fill_caller, .user_data = self, .titles = {"Callers"},
+		.what = self->costs->source == LODE_CALLS_FROM_COUNTS ? FROM_COUNTS : FROM_SAMPLES};
+}
+
+static LodeListing callees_of(const Calls *self)
+{
+	LodeListing listing = callers_of(self);
+
+	listing.columns = &lode_function_callees_columns;
+	listing.n_rows = n_shown(self, self->found.callees);
+	listing.fill = fill_callee;
+	listing.titles[0] = "Callees";
+	return listing;
 }
 
 /* "list.c:31" */
@@ -260,149 +319,90 @@ static char *line_name(const LodeFrame *frame)
 	return g_strdup_printf("%s:%u", base, frame->line);
 }
 
-static void put_line(const Calls *self, const LodeOwnCaller *line, LodeJsonStream *json)
+typedef struct {
+	const char *file, *function;
+	char *place;
+	uint32_t line;
+	double share, samples;
+} LineRow;
+
+static const LodeColumn line_columns[] = {
+	{"file", LODE_CELL_TEXT(LineRow, file)},
+	{"line", LODE_CELL_NUMBER(LineRow, line)},
+	{"function", LODE_CELL_NAME(LineRow, function), .at = 4, .dropped = 2, .missing = "?"},
+	{"weight", LODE_CELL_SHARE(LineRow, share), .title = "Own lines", .at = 1},
+	{"samples", LODE_CELL_COUNT(LineRow, samples), .at = 2, .dropped = 1},
+	{.title = "line", LODE_CELL_TEXT(LineRow, place), .at = 3, .style = LODE_STYLE_STRONG},
+};
+const LodeColumns lode_own_lines_columns = LODE_COLUMNS("own_lines", line_columns, LineRow);
+
+static void fill_line(size_t i, void *row, const void *user_data)
 {
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "file", line->frame->file);
-	lode_json_member_number(json, "line", line->frame->line);
-	lode_function_name_json(json, "function", line->frame->function);
-	lode_json_member_number(json, "weight", share_of(self, line->cost));
-	lode_json_member_number(json, "samples", line->samples);
-	lode_json_end(json, '}');
+	const Calls *self = user_data;
+	const LodeOwnCaller *line = &g_array_index(self->lines, LodeOwnCaller, i);
+
+	*(LineRow *)row = (LineRow){line->frame->file, line->frame->function,
+		line_name(line->frame), line->frame->line,
+		lode_call_lines_share_of(line->cost, self->total), line->samples};
+}
+
+static LodeListing lines_of(const Calls *self)
+{
+	return (LodeListing){&lode_own_lines_columns, n_shown(self, self->lines), .fill = fill_line,
+		.user_data = self};
 }
 
 static void write_json(const Calls *self)
 {
+	const LodeListing callers = callers_of(self), callees = callees_of(self),
+			  lines = lines_of(self);
 	LodeJsonStream json;
-	LodeRowStream rows;
+	Row function = {0};
 
+	set_function(self, self->function, &function);
 	lode_profile_json_begin(&json, self->out, self->profile, NULL);
-	lode_row_stream_init_json(&rows, &json);
 	lode_json_key(&json, "function");
 	lode_json_begin(&json, '{');
-	put_function(self, self->function, &rows);
+	lode_columns_put_json(&lode_called_function_columns, &function, &json);
 	lode_json_end(&json, '}');
 	lode_json_member_string(&json, "from", lode_call_source_to_text(self->costs->source));
 	lode_json_member_bool(
 		&json, "stacks_are_short", lode_function_costs_are_short(self->costs));
-	lode_json_member_number(&json, "weight", share_of(self, self->found.self));
-	lode_json_member_number(&json, "inclusive", share_of(self, self->found.inclusive));
+	lode_json_member_number(
+		&json, "weight", lode_call_lines_share_of(self->found.self, self->total));
+	lode_json_member_number(
+		&json, "inclusive", lode_call_lines_share_of(self->found.inclusive, self->total));
 	lode_json_member_number(&json, "samples", self->found.samples);
-	lode_json_key(&json, "callers");
-	lode_json_begin(&json, '[');
-	put_rows(self, "caller", self->found.callers, &rows);
-	lode_json_end(&json, ']');
-	lode_json_key(&json, "callees");
-	lode_json_begin(&json, '[');
-	put_rows(self, "callee", self->found.callees, &rows);
-	lode_json_end(&json, ']');
-	lode_json_key(&json, "own_lines");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < n_shown(self, self->lines); i++)
-		put_line(self, &g_array_index(self->lines, LodeOwnCaller, i), &json);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(&callers, &json);
+	lode_listing_put_json(&callees, &json);
+	lode_listing_put_json(&lines, &json);
 	lode_json_end(&json, '}');
 }
 
 static void write_csv(const Calls *self)
 {
-	static const LodeCallShare none;
-	LodeRowStream rows;
+	const LodeListing callers = callers_of(self), callees = callees_of(self);
 
-	lode_row_stream_init_csv(&rows, self->out);
-	put_row(self, "", &none, &rows);
+	lode_listing_put_csv_titles(&callers, self->out);
 	if (self->options->has_callers)
-		put_rows(self, "caller", self->found.callers, &rows);
+		lode_listing_put_csv_rows(&callers, self->out);
 	if (self->options->has_callees)
-		put_rows(self, "callee", self->found.callees, &rows);
+		lode_listing_put_csv_rows(&callees, self->out);
 }
 
 /* --- for people --- */
 
-typedef struct {
-	const Calls *calls;
-	const GArray *shares;
-} Body;
-
-static LodeStyle cell(size_t row, unsigned column, GString *out, const void *user_data)
+static void put_table(const Calls *self, const LodeListing *listing, guint n, const char *none)
 {
-	const Body *self = user_data;
-	const LodeCallShare *share = &g_array_index(self->shares, LodeCallShare, row);
-	const LodeFunctionCost *one = lode_function_cost_at(self->calls->costs, share->function);
-	const LodeTerminal *terminal = &self->calls->options->terminal;
-
-	switch (column) {
-	case 0:
-		lode_call_lines_share(out, share->cost, self->calls->total);
-		return LODE_STYLE_PLAIN;
-	case 1:
-		lode_call_lines_count(out, isnan(share->calls) ? share->samples : share->calls);
-		return LODE_STYLE_PLAIN;
-	case 2:
-		lode_call_lines_image(out, one, terminal);
-		return LODE_STYLE_FAINT;
-	default:
-		lode_function_name_append(out, one->name, terminal);
-		g_string_append(out, one->is_inlined ? " (inlined)" : "");
-		return LODE_STYLE_STRONG;
-	}
-}
-
-static void put_table(const Calls *self, const char *title, const GArray *shares)
-{
-	const LodeTableColumn columns[] = {{title},
-		{self->costs->source == LODE_CALLS_FROM_COUNTS ? "calls" : "samples", .dropped = 1},
-		{"image", .is_text = true, .dropped = 2}, {"function", .is_text = true}};
-	const Body body = {self, shares};
-	const LodeTable table = {
-		columns, G_N_ELEMENTS(columns), n_shown(self, shares), cell, &body, NULL};
-
-	fputc('\n', self->out);
-	if (shares->len == 0)
-		fprintf(self->out, "%s: none.\n", title);
-	else
-		lode_table_write(&table, &self->options->terminal, self->out);
-	if (n_shown(self, shares) < shares->len)
-		fprintf(self->out, "and %u more\n", shares->len - n_shown(self, shares));
-}
-
-static LodeStyle line_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Calls *self = user_data;
-	const LodeOwnCaller *line = &g_array_index(self->lines, LodeOwnCaller, row);
-	const LodeTerminal *terminal = &self->options->terminal;
-	g_autofree char *name = line_name(line->frame);
-
-	switch (column) {
-	case 0:
-		lode_call_lines_share(out, line->cost, self->total);
-		return LODE_STYLE_PLAIN;
-	case 1:
-		lode_call_lines_count(out, line->samples);
-		return LODE_STYLE_PLAIN;
-	case 2:
-		lode_display_append(out, name, terminal->is_ascii);
-		return LODE_STYLE_STRONG;
-	default:
-		lode_function_name_append(
-			out, line->frame->function != NULL ? line->frame->function : "?", terminal);
-		return LODE_STYLE_PLAIN;
-	}
-}
-
-static void put_lines(const Calls *self)
-{
-	static const LodeTableColumn columns[] = {{"Own lines"}, {"samples", .dropped = 1},
-		{"line", .is_text = true}, {"function", .is_text = true, .dropped = 2}};
-	const LodeTable table = {
-		columns, G_N_ELEMENTS(columns), n_shown(self, self->lines), line_cell, self, NULL};
-
-	if (self->lines->len == 0)
+	if (n == 0 && none == NULL)
 		return;
 	fputc('\n', self->out);
-	lode_table_write(&table, &self->options->terminal, self->out);
-	if (n_shown(self, self->lines) < self->lines->len)
-		fprintf(self->out, "and %u more\n", self->lines->len - n_shown(self, self->lines));
+	if (n == 0)
+		fprintf(self->out, "%s: none.\n", none);
+	else
+		lode_listing_write_text(listing, &self->options->terminal, self->out);
+	if (listing->n_rows < n)
+		fprintf(self->out, "and %zu more\n", n - listing->n_rows);
 }
 
 static void write_text(const Calls *self)
@@ -427,12 +427,14 @@ static void write_text(const Calls *self)
 	if (self->profile->part != NULL)
 		lode_profile_lines_print(terminal, self->out, "part: %s", self->profile->part);
 	lode_call_lines_note(self->costs, terminal, self->out);
+	const LodeListing callers = callers_of(self), callees = callees_of(self),
+			  lines = lines_of(self);
 	if (self->options->has_callers)
-		put_table(self, "Callers", self->found.callers);
+		put_table(self, &callers, self->found.callers->len, "Callers");
 	if (self->options->has_callers)
-		put_lines(self);
+		put_table(self, &lines, self->lines->len, NULL);
 	if (self->options->has_callees)
-		put_table(self, "Callees", self->found.callees);
+		put_table(self, &callees, self->found.callees->len, "Callees");
 }
 
 static bool write_calls(Calls *self, GError **error)

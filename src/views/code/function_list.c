@@ -8,9 +8,7 @@
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
 #include "views/calls/service_lines.h"
-#include "views/code/function_name.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
+#include "views/form/declared_columns.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -131,80 +129,102 @@ static void choose_rows(List *self)
 	self->end = self->first + MIN(limit, self->rows->len - self->first);
 }
 
-/* --- for programs --- */
-
-static void put_events(const LodeProfile *profile, uint32_t number, LodeRowStream *rows)
-{
-	const LodeFunction none = {0};
-	const LodeFunction *function = number < profile->functions->len
-	                                       ? lode_profile_function(profile, number)
-	                                       : &none;
-
-	lode_row_begin_group(rows, "events", "event:");
-	for (uint32_t event = 0; event < profile->events->len; event++) {
-		double value = 0;
-		for (uint32_t i = 0; i < function->n_instructions; i++)
-			value += lode_profile_event_value(
-				profile, event, function->first_instruction + i);
-		lode_row_number(rows, lode_profile_event(profile, event)->name, value);
-	}
-	lode_row_end_group(rows);
-}
-
-static void put_row(const List *self, const Row *row, LodeRowStream *rows)
-{
-	const LodeFunction *function = row->function < self->profile->functions->len
-	                                       ? lode_profile_function(self->profile, row->function)
-	                                       : NULL;
-	g_autofree char *address = function != NULL ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x",
-							      function->address)
-	                                            : NULL;
-
-	lode_row_begin(rows);
-	lode_row_number(rows, "number", function != NULL ? row->function : (double)NAN);
-	lode_function_name_row(rows, "name", row->cost->name);
-	lode_row_text(rows, "image", row->cost->image);
-	lode_row_text(rows, "address", address);
-	lode_row_number(rows, "bytes", function != NULL ? (double)function->size : (double)NAN);
-	lode_row_number(rows, "instructions", function != NULL ? function->n_instructions : 0);
-	lode_row_number(rows, "weight", row->cost->self);
-	lode_row_number(rows, "share", lode_share_of(row->cost->self, self->total));
-	lode_row_number(rows, "inclusive", row->cost->inclusive);
-	lode_row_number(rows, "samples", row->cost->samples);
-	lode_row_number(rows, "executions", row->executions);
-	lode_row_number(rows, "calls", row->calls);
-	put_events(self->profile, row->function, rows);
-	lode_row_end(rows);
-}
-
 static const Row *row_at(const List *self, size_t i)
 {
 	return &g_array_index(self->rows, Row, i);
 }
 
-static void write_csv(const List *self)
-{
-	static const LodeFunctionCost none;
-	const Row titles = {.function = LODE_NONE, .cost = &none};
-	LodeRowStream rows;
+/* --- the table of functions --- */
 
-	lode_row_stream_init_csv(&rows, self->out);
-	put_row(self, &titles, &rows);
-	for (guint i = self->first; i < self->end; i++)
-		put_row(self, row_at(self, i), &rows);
+enum { HAS_INCLUSIVE = 1, HAS_SAMPLES = 2 };
+
+typedef struct {
+	LodeFunctionCost cost;
+	double number, bytes; /* no number: it is not one of the profile's */
+	uint32_t n_instructions;
+	char *address;
+	double executions, calls, share, inclusive_share;
+	double events[];
+} FunctionRow;
+
+static LodeStyle append_name(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	(void)user_data;
+	lode_call_lines_name(out, &((const FunctionRow *)row)->cost, terminal);
+	return LODE_STYLE_STRONG;
 }
 
-static void put_family(const List *self, const LodeFamilyCost *cost, LodeJsonStream *json)
-{
-	const LodeFamily *family = lode_families_at(self->families, cost->family);
+static const LodeColumn function_columns[] = {
+	{"number", LODE_CELL_NUMBER(FunctionRow, number)},
+	{"name", LODE_CELL_NAME(FunctionRow, cost.name)},
+	{"image", LODE_CELL_TEXT(FunctionRow, cost.image)},
+	{"address", LODE_CELL_TEXT(FunctionRow, address)},
+	{"bytes", LODE_CELL_NUMBER(FunctionRow, bytes)},
+	{"instructions", LODE_CELL_NUMBER(FunctionRow, n_instructions)},
+	{"weight", LODE_CELL_NUMBER(FunctionRow, cost.self)},
+	{"share", LODE_CELL_SHARE(FunctionRow, share), .title = "self", .at = 1},
+	{"inclusive", LODE_CELL_NUMBER(FunctionRow, cost.inclusive)},
+	{"samples", LODE_CELL_NUMBER(FunctionRow, cost.samples)},
+	{"executions", LODE_CELL_NUMBER(FunctionRow, executions)},
+	{"calls", LODE_CELL_NUMBER(FunctionRow, calls)},
+	{"events", LODE_GROUP("event:")},
+	{"EVENT", LODE_CELL_NUMBER(FunctionRow, events[0]), .is_repeated = true},
+	LODE_GROUP_END,
+	{.title = "inclusive",
+		LODE_CELL_SHARE(FunctionRow, inclusive_share),
+		.at = 2,
+		.when = HAS_INCLUSIVE},
+	{.title = "samples",
+		LODE_CELL_COUNT(FunctionRow, cost.samples),
+		.at = 3,
+		.dropped = 1,
+		.when = HAS_SAMPLES},
+	{.title = "image", .append = lode_call_lines_image_cell, .at = 4, .dropped = 2},
+	{.title = "function", .append = append_name, .at = 5},
+};
+const LodeColumns lode_function_list_columns = LODE_COLUMNS(
+	"functions", function_columns, FunctionRow);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "name", family->name);
-	lode_json_member_string(json, "description", family->description);
-	lode_json_member_number(json, "weight", cost->self);
-	lode_json_member_number(json, "inclusive", cost->inclusive);
-	lode_json_member_number(json, "functions", cost->n);
+static void fill_function(size_t i, void *out, const void *user_data)
+{
+	const List *self = user_data;
+	const LodeProfile *profile = self->profile;
+	const Row *from = row_at(self, self->first + i);
+	FunctionRow *row = out;
+
+	row->cost = *from->cost;
+	row->executions = from->executions;
+	row->calls = from->calls;
+	row->share = lode_share_of(row->cost.self, self->total);
+	row->inclusive_share = lode_call_lines_share_of(row->cost.inclusive, self->total);
+	row->number = row->bytes = (double)NAN;
+	if (from->function >= profile->functions->len)
+		return;
+	const LodeFunction *function = lode_profile_function(profile, from->function);
+	row->number = from->function;
+	row->address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", function->address);
+	row->bytes = (double)function->size;
+	row->n_instructions = function->n_instructions;
+	for (uint32_t event = 0; event < profile->events->len; event++)
+		for (uint32_t k = 0; k < function->n_instructions; k++)
+			row->events[event] += lode_profile_event_value(
+				profile, event, function->first_instruction + k);
+}
+
+/* --- the table of families --- */
+
+typedef struct {
+	LodeFamilyCost cost;
+	const char *name, *description;
+	double share, inclusive_share;
+} FamilyRow;
+
+static void put_top(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const LodeFamilyCost *cost = &((const FamilyRow *)row)->cost;
+	const List *self = user_data;
+
 	lode_json_key(json, "top");
 	lode_json_begin(json, '[');
 	for (unsigned i = 0; i < G_N_ELEMENTS(cost->members); i++)
@@ -212,132 +232,75 @@ static void put_family(const List *self, const LodeFamilyCost *cost, LodeJsonStr
 			lode_json_string(
 				json, lode_function_cost_at(self->costs, cost->members[i])->name);
 	lode_json_end(json, ']');
-	lode_json_end(json, '}');
 }
 
-static void write_json(const List *self)
+static LodeStyle append_family(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
+	const List *self = user_data;
+
+	lode_call_lines_family(
+		out, self->costs, self->families, &((const FamilyRow *)row)->cost, 0, terminal);
+	return LODE_STYLE_STRONG;
+}
+
+static const LodeColumn family_columns[] = {
+	{"name", LODE_CELL_TEXT(FamilyRow, name)},
+	{"description", LODE_CELL_TEXT(FamilyRow, description)},
+	{"weight", LODE_CELL_NUMBER(FamilyRow, cost.self)},
+	{"inclusive", LODE_CELL_NUMBER(FamilyRow, cost.inclusive)},
+	{"functions", LODE_CELL_NUMBER(FamilyRow, cost.n)},
+	{.put = put_top},
+	{.title = "self", LODE_CELL_SHARE(FamilyRow, share), .at = 1},
+	{.title = "inclusive",
+		LODE_CELL_SHARE(FamilyRow, inclusive_share),
+		.at = 2,
+		.when = HAS_INCLUSIVE},
+	{.title = "family", .append = append_family, .at = 3},
+};
+const LodeColumns lode_function_families_columns = LODE_COLUMNS(
+	"families", family_columns, FamilyRow);
+
+static void fill_family(size_t i, void *out, const void *user_data)
+{
+	const List *self = user_data;
+	const LodeFamilyCost *cost = &g_array_index(self->family_costs, LodeFamilyCost, i);
+	const LodeFamily *family = lode_families_at(self->families, cost->family);
+
+	*(FamilyRow *)out = (FamilyRow){*cost, family->name, family->description,
+		lode_share_of(cost->self, self->total),
+		lode_call_lines_share_of(cost->inclusive, self->total)};
+}
+
+static LodeListing families_of(const List *self)
+{
+	LodeListing listing = {&lode_function_families_columns, self->family_costs->len,
+		.fill = fill_family, .user_data = self};
+
+	for (guint i = 0; i < self->family_costs->len; i++)
+		if (!isnan(g_array_index(self->family_costs, LodeFamilyCost, i).inclusive))
+			listing.what = HAS_INCLUSIVE;
+	return listing;
+}
+
+static void write_json(const List *self, const LodeListing *functions)
+{
+	const LodeListing families = families_of(self);
 	LodeJsonStream json;
-	LodeRowStream rows;
 
 	lode_profile_json_begin(&json, self->out, self->profile, NULL);
 	lode_json_member_string(
 		&json, "inclusive_from", lode_call_source_to_text(self->costs->source));
 	lode_json_member_number(&json, "passed", self->rows->len);
 	lode_json_member_number(&json, "offset", self->first);
-	lode_json_key(&json, "families");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < self->family_costs->len; i++)
-		put_family(self, &g_array_index(self->family_costs, LodeFamilyCost, i), &json);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(&families, &json);
 	const LodeServiceLines lines = {self->costs, self->families, self->services, self->total};
 	lode_service_lines_json(&lines, &json);
-	lode_row_stream_init_json(&rows, &json);
-	lode_json_key(&json, "functions");
-	lode_json_begin(&json, '[');
-	for (guint i = self->first; i < self->end; i++)
-		put_row(self, row_at(self, i), &rows);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(functions, &json);
 	lode_json_end(&json, '}');
 }
 
-/* --- for people --- */
-
-enum { COLUMN_SELF, COLUMN_INCLUSIVE, COLUMN_SAMPLES, COLUMN_IMAGE, COLUMN_NAME, N_COLUMNS };
-
-/* A column is left out where nothing is known for it. */
-typedef struct {
-	const List *list;
-	unsigned columns[N_COLUMNS];
-	unsigned n_columns;
-} Body;
-
-static LodeStyle function_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Body *body = user_data;
-	const List *self = body->list;
-	const LodeFunctionCost *cost = row_at(self, self->first + row)->cost;
-
-	switch (body->columns[column]) {
-	case COLUMN_SELF:
-		lode_call_lines_share(out, cost->self, self->total);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_INCLUSIVE:
-		lode_call_lines_share(out, cost->inclusive, self->total);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_SAMPLES:
-		lode_call_lines_count(out, cost->samples);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_IMAGE:
-		lode_call_lines_image(out, cost, &self->options->terminal);
-		return LODE_STYLE_FAINT;
-	default:
-		lode_call_lines_name(out, cost, &self->options->terminal);
-		return LODE_STYLE_STRONG;
-	}
-}
-
-static LodeStyle family_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Body *body = user_data;
-	const List *self = body->list;
-	const LodeFamilyCost *cost = &g_array_index(self->family_costs, LodeFamilyCost, row);
-
-	switch (body->columns[column]) {
-	case COLUMN_SELF:
-		lode_call_lines_share(out, cost->self, self->total);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_INCLUSIVE:
-		lode_call_lines_share(out, cost->inclusive, self->total);
-		return LODE_STYLE_PLAIN;
-	default:
-		lode_call_lines_family(
-			out, self->costs, self->families, cost, 0, &self->options->terminal);
-		return LODE_STYLE_STRONG;
-	}
-}
-
-static bool has_family_inclusive(const List *self)
-{
-	for (guint i = 0; i < self->family_costs->len; i++)
-		if (!isnan(g_array_index(self->family_costs, LodeFamilyCost, i).inclusive))
-			return true;
-	return false;
-}
-
-static void put_table(const List *self, size_t n_rows, bool are_families)
-{
-	const bool is_known[N_COLUMNS] = {
-		[COLUMN_SELF] = true,
-		[COLUMN_INCLUSIVE] = are_families ? has_family_inclusive(self)
-	                                          : self->costs->source != LODE_CALLS_UNKNOWN,
-		[COLUMN_SAMPLES] = !are_families && n_rows > 0 &&
-	                           !isnan(row_at(self, self->first)->cost->samples),
-		[COLUMN_IMAGE] = !are_families,
-		[COLUMN_NAME] = true,
-	};
-	const LodeTableColumn all[N_COLUMNS] = {
-		[COLUMN_SELF] = {"self"},
-		[COLUMN_INCLUSIVE] = {"inclusive"},
-		[COLUMN_SAMPLES] = {"samples", .dropped = 1},
-		[COLUMN_IMAGE] = {"image", .is_text = true, .dropped = 2},
-		[COLUMN_NAME] = {are_families ? "family" : "function", .is_text = true},
-	};
-	LodeTableColumn columns[N_COLUMNS];
-	Body body = {.list = self};
-
-	for (unsigned i = 0; i < N_COLUMNS; i++) {
-		if (!is_known[i])
-			continue;
-		columns[body.n_columns] = all[i];
-		body.columns[body.n_columns++] = i;
-	}
-	const LodeTable table = {columns, body.n_columns, n_rows,
-		are_families ? family_cell : function_cell, &body, NULL};
-	lode_table_write(&table, &self->options->terminal, self->out);
-}
-
-static void write_text(const List *self)
+static void write_text(const List *self, const LodeListing *functions)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 
@@ -346,8 +309,8 @@ static void write_text(const List *self)
 	lode_call_lines_note(self->costs, terminal, self->out);
 	lode_call_lines_unnamed(self->costs, self->total, terminal, self->out);
 	fputc('\n', self->out);
-	if (self->end > self->first)
-		put_table(self, self->end - self->first, false);
+	if (functions->n_rows > 0)
+		lode_listing_write_text(functions, terminal, self->out);
 	else
 		fputs("No function passes these filters.\n", self->out);
 	if (self->end < self->rows->len)
@@ -356,9 +319,10 @@ static void write_text(const List *self)
 			self->rows->len - self->end == 1 ? "" : "s", self->rows->len);
 	if (self->options->text != NULL || self->options->image != NULL)
 		return;
-	if (self->family_costs->len > 0) {
+	const LodeListing families = families_of(self);
+	if (families.n_rows > 0) {
 		fputc('\n', self->out);
-		put_table(self, self->family_costs->len, true);
+		lode_listing_write_text(&families, terminal, self->out);
 	}
 	const LodeServiceLines lines = {self->costs, self->families, self->services, self->total};
 	lode_service_lines_write(&lines, terminal, self->out);
@@ -379,17 +343,33 @@ bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 		.out = out};
 
 	choose_rows(&self);
+	g_autofree const char **events = g_new(const char *, profile->events->len + 1);
+	for (uint32_t i = 0; i < profile->events->len; i++)
+		events[i] = lode_profile_event(profile, i)->name;
+	LodeColumns columns;
+	lode_columns_repeat(&lode_function_list_columns, events, profile->events->len, &columns);
+	const LodeListing listing = {
+		.columns = &columns,
+		.n_rows = self.end - self.first,
+		.fill = fill_function,
+		.user_data = &self,
+		.what = (self.costs->source != LODE_CALLS_UNKNOWN ? HAS_INCLUSIVE : 0) |
+	                (self.end > self.first && !isnan(row_at(&self, self.first)->cost->samples)
+					? HAS_SAMPLES
+					: 0),
+	};
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
-		write_text(&self);
+		write_text(&self, &listing);
 		break;
 	case LODE_VIEW_JSON:
-		write_json(&self);
+		write_json(&self, &listing);
 		break;
 	case LODE_VIEW_CSV:
-		write_csv(&self);
+		lode_listing_write_csv(&listing, out);
 		break;
 	}
+	g_free((void *)columns.columns);
 	g_array_unref(self.rows);
 	return lode_view_flush(out, error);
 }

@@ -22,6 +22,7 @@ typedef enum {
 	LODE_STYLE_FAINT,
 	LODE_STYLE_NAME,
 	LODE_STYLE_ALARM,
+	LODE_STYLE_BLANK, /* of a cell that is not shown */
 } LodeStyle;
 
 typedef struct {

@@ -4,9 +4,8 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/table.h"
 #include "views/memory/memory_document.h"
 #include "views/memory/memory_names.h"
 #include "views/profile/profile_figures.h"
@@ -14,24 +13,84 @@
 
 #include <math.h>
 
-enum {
-	COLUMN_PEAK,
-	COLUMN_MOST,
-	COLUMN_BYTES,
-	COLUMN_BLOCKS,
-	COLUMN_END,
-	COLUMN_LIFE,
-	COLUMN_WEIGHT,
-	COLUMN_PLACE,
-	N_COLUMNS,
-};
+/* Of a row whose members are LodeAllocationFigures, and their mean lifetime. */
+#define ALLOCATION_FIGURES(type, figures)                                                          \
+	{"allocations", LODE_CELL_NUMBER(type, figures.n)},                                        \
+		{"bytes", LODE_CELL_NUMBER(type, figures.n_bytes)},                                \
+		{"allocations_at_peak", LODE_CELL_NUMBER(type, figures.n_at_peak)},                \
+		{"bytes_at_peak", LODE_CELL_NUMBER(type, figures.n_bytes_at_peak)},                \
+		{"allocations_at_end", LODE_CELL_NUMBER(type, figures.n_at_end)},                  \
+		{"bytes_at_end", LODE_CELL_NUMBER(type, figures.n_bytes_at_end)},                  \
+		{"mean_lifetime_ns", LODE_CELL_NUMBER(type, mean_lifetime_ns)},                    \
+		{"samples", LODE_CELL_NUMBER(type, figures.n_samples)},                            \
+	{                                                                                          \
+		"weight", LODE_CELL_NUMBER(type, figures.weight)                                   \
+	}
 
 typedef struct {
-	const LodeProfile *profile;
-	const LodeAllocationUse *use;
-	const LodeTerminal *terminal;
-	unsigned columns[N_COLUMNS];
-} Table;
+	LodeAllocationFigures of;
+	double mean_lifetime_ns;
+} Totals;
+
+static const LodeColumn totals_columns[] = {ALLOCATION_FIGURES(Totals, of)};
+const LodeColumns lode_allocation_totals_columns = LODE_COLUMNS("heap", totals_columns, Totals);
+
+enum { HAS_PEAKS = 1, HAS_PATHS = 2, HAS_WEIGHT = 4 };
+
+static const char *const kinds[] = {"site", "caller", "others"};
+
+typedef struct {
+	LodeAllocationUseRow of;
+	const char *site, *function, *place;
+	char *skipped;
+	double most_bytes, most_time_ns; /* no number: it is not a site */
+	double mean_lifetime_ns;         /* no number: none was freed */
+	double share;
+	LodeStyle peak_style, name_style;
+	char *life, *name;
+} Row;
+
+static const LodeColumn columns[] = {
+	{"level", LODE_CELL_NUMBER(Row, of.level)},
+	{"kind", LODE_CELL_NUMBER(Row, of.kind), .words = kinds},
+	{"site", LODE_CELL_NAME(Row, site)},
+	{"function", LODE_CELL_NAME(Row, function)},
+	{"place", LODE_CELL_NAME(Row, place)},
+	{"skipped", LODE_CELL_TEXT(Row, skipped)},
+	{"most_bytes", LODE_CELL_NUMBER(Row, most_bytes)},
+	{"most_time_ns", LODE_CELL_NUMBER(Row, most_time_ns)},
+	ALLOCATION_FIGURES(Row, of.figures),
+	{.title = "at peak",
+		LODE_CELL_SIZE(Row, of.figures.n_bytes_at_peak),
+		.at = 1,
+		.styled = offsetof(Row, peak_style),
+		.when = HAS_PEAKS},
+	{.title = "most",
+		LODE_CELL_SIZE(Row, most_bytes),
+		.at = 2,
+		.dropped = 2,
+		.when = HAS_PEAKS},
+	{.title = "in all", LODE_CELL_SIZE(Row, of.figures.n_bytes), .at = 3, .dropped = 3},
+	{.title = "blocks", LODE_CELL_COUNT(Row, of.figures.n), .at = 4, .dropped = 4},
+	{.title = "at end",
+		LODE_CELL_SIZE(Row, of.figures.n_bytes_at_end),
+		.at = 5,
+		.dropped = 1,
+		.when = HAS_PATHS},
+	{.title = "mean life",
+		LODE_CELL_TEXT(Row, life),
+		.at = 6,
+		.dropped = 5,
+		.is_right = true,
+		.when = HAS_PATHS},
+	{.title = "weight", LODE_CELL_SHARE(Row, share), .at = 7, .dropped = 6, .when = HAS_WEIGHT},
+	{.title = "site",
+		LODE_CELL_NAME(Row, name),
+		.at = 8,
+		.styled = offsetof(Row, name_style),
+		.indented = offsetof(Row, of.level)},
+};
+const LodeColumns lode_memory_allocations_columns = LODE_COLUMNS("rows", columns, Row);
 
 static const LodeAllocationUseRow *row_at(const LodeAllocationUse *use, size_t row)
 {
@@ -72,138 +131,82 @@ static char *skipped_text(const LodeProfile *profile, const LodeAllocationUseRow
 
 /* --- text --- */
 
-static void append_bytes(uint64_t bytes, GString *out)
-{
-	char text[LODE_ADDRESS_TEXT_SIZE];
-
-	g_string_append(out, lode_memory_size_text(bytes, text));
-}
-
-static void append_life(const LodeAllocationFigures *figures, GString *out)
+/* "1.5 ms"; NULL: no number. */
+static char *life_text(double mean_ns)
 {
 	static const char *const units[] = {"ns", "µs", "ms", "s"};
-	uint64_t n = figures->n > figures->n_at_end ? figures->n - figures->n_at_end : 0;
-	double mean = n > 0 ? figures->lifetime_ns / (double)n : 0;
 	size_t unit = 0;
 
-	if (n == 0)
-		return;
-	for (; mean >= 1000 && unit + 1 < G_N_ELEMENTS(units); unit++)
-		mean /= 1000;
-	g_string_append_printf(out, mean < 10 ? "%.1f %s" : "%.0f %s", mean, units[unit]);
+	for (; mean_ns >= 1000 && unit + 1 < G_N_ELEMENTS(units); unit++)
+		mean_ns /= 1000;
+	return isnan(mean_ns) ? NULL
+	                      : g_strdup_printf(
+					mean_ns < 10 ? "%.1f %s" : "%.0f %s", mean_ns, units[unit]);
 }
 
-static void append_name(const Table *self, const LodeAllocationUseRow *row, GString *out)
+static char *name_of(const Row *row)
 {
-	const LodeAllocationCall *call = call_of(self->profile, row);
-	g_autoptr(GString) name = g_string_new(NULL);
+	bool is_site = row->of.kind == LODE_ALLOCATION_ROW_SITE;
 	char number[LODE_NUMBER_SIZE];
 
-	g_string_append_printf(out, "%*s", (int)(2 * row->level), "");
-	if (row->kind == LODE_ALLOCATION_ROW_OTHERS) {
-		g_string_append_printf(out, "(%s %s)",
-			lode_number_format_count(row->n_others, number),
-			row->n_others == 1 ? "other" : "others");
-		return;
-	}
-	if (row->kind == LODE_ALLOCATION_ROW_SITE)
-		g_string_append(name,
-			LODE_AT(self->profile->memory->sites, LodeAllocationSite, row->site).name);
-	if (row->kind == LODE_ALLOCATION_ROW_SITE && call != NULL && call->function != NULL)
-		g_string_append_printf(name, " %s", call->function);
-	if (row->kind == LODE_ALLOCATION_ROW_CALLER)
-		g_string_append_printf(name, "%s%s%s", call->function != NULL ? call->function : "",
-			call->function != NULL ? " " : "", call->place);
-	lode_function_name_append(out, name->str, self->terminal);
+	if (row->of.kind == LODE_ALLOCATION_ROW_OTHERS)
+		return g_strdup_printf("(%s %s)",
+			lode_number_format_count(row->of.n_others, number),
+			row->of.n_others == 1 ? "other" : "others");
+	if (is_site && row->function == NULL)
+		return g_strdup(row->site);
+	return g_strdup_printf("%s%s%s",
+		is_site                 ? row->site
+		: row->function != NULL ? row->function
+					: "",
+		row->function != NULL ? " " : "", is_site ? row->function : row->place);
 }
 
-static LodeStyle cell(size_t number, unsigned column, GString *out, const void *user_data)
+static double mean_lifetime_ns(const LodeAllocationFigures *figures)
 {
-	const Table *self = user_data;
-	const LodeAllocationUseRow *row = row_at(self->use, number);
-	const LodeAllocationFigures *figures = &row->figures;
-	bool is_site = row->kind == LODE_ALLOCATION_ROW_SITE;
-	char text[LODE_NUMBER_SIZE];
+	uint64_t n_freed = figures->n > figures->n_at_end ? figures->n - figures->n_at_end : 0;
 
-	switch (self->columns[column]) {
-	case COLUMN_PEAK:
-		append_bytes(figures->n_bytes_at_peak, out);
-		return is_site ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
-	case COLUMN_MOST:
-		if (is_site)
-			append_bytes(row->most.n_bytes, out);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_BYTES:
-		append_bytes(figures->n_bytes, out);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_BLOCKS:
-		g_string_append(out, lode_number_format_count((double)figures->n, text));
-		return LODE_STYLE_PLAIN;
-	case COLUMN_END:
-		append_bytes(figures->n_bytes_at_end, out);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_LIFE:
-		append_life(figures, out);
-		return LODE_STYLE_PLAIN;
-	case COLUMN_WEIGHT:
-		g_string_append(
-			out, lode_number_format_share(
-				     lode_share_of(figures->weight, self->use->weight), text));
-		return LODE_STYLE_PLAIN;
-	default:
-		append_name(self, row, out);
-		return row->kind == LODE_ALLOCATION_ROW_OTHERS ? LODE_STYLE_FAINT
-		       : is_site                               ? LODE_STYLE_NAME
-		                                               : LODE_STYLE_PLAIN;
-	}
+	return n_freed > 0 ? figures->lifetime_ns / (double)n_freed : (double)NAN;
+}
+
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const LodeMemoryDocument *document = user_data;
+	const LodeProfile *profile = document->profile;
+	const LodeAllocationUse *use = document->result;
+	Row *row = out;
+
+	row->of = *row_at(use, number);
+	const LodeAllocationCall *call = call_of(profile, &row->of);
+	bool is_site = row->of.kind == LODE_ALLOCATION_ROW_SITE;
+	if (row->of.site < profile->memory->sites->len)
+		row->site = LODE_AT(profile->memory->sites, LodeAllocationSite, row->of.site).name;
+	row->function = call != NULL ? call->function : NULL;
+	row->place = call != NULL ? call->place : NULL;
+	row->skipped = skipped_text(profile, &row->of);
+	row->most_bytes = is_site ? (double)row->of.most.n_bytes : (double)NAN;
+	row->most_time_ns = is_site ? (double)row->of.most.time_ns : (double)NAN;
+	row->mean_lifetime_ns = mean_lifetime_ns(&row->of.figures);
+	row->share = lode_share_of(row->of.figures.weight, use->weight);
+	row->peak_style = is_site ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+	row->name_style = row->of.kind == LODE_ALLOCATION_ROW_OTHERS ? LODE_STYLE_FAINT
+	                  : is_site                                  ? LODE_STYLE_NAME
+	                                                             : LODE_STYLE_PLAIN;
+	row->life = life_text(row->mean_lifetime_ns);
+	row->name = name_of(row);
 }
 
 /* Writes the calls that were skipped to get to the site, where callers are shown. */
 static void write_skipped(
 	size_t number, const LodeTerminal *terminal, FILE *out, const void *user_data)
 {
-	const Table *self = user_data;
-	g_autofree char *skipped = skipped_text(self->profile, row_at(self->use, number));
+	const LodeMemoryDocument *self = user_data;
+	g_autofree char *skipped = skipped_text(self->profile, row_at(self->result, number));
 	g_autofree char *shown = skipped != NULL ? lode_display_text(skipped, terminal->is_ascii)
 	                                         : NULL;
 
 	if (shown != NULL)
 		lode_profile_lines_print_indented(terminal, 4, out, "by %s", shown);
-}
-
-static void write_table(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
-{
-	const LodeAllocationUse *use = document->result;
-	bool has_callers = false;
-	static const LodeTableColumn known[N_COLUMNS] = {
-		[COLUMN_PEAK] = {"at peak"},
-		[COLUMN_MOST] = {"most", .dropped = 2},
-		[COLUMN_BYTES] = {"in all", .dropped = 3},
-		[COLUMN_BLOCKS] = {"blocks", .dropped = 4},
-		[COLUMN_END] = {"at end", .dropped = 1},
-		[COLUMN_LIFE] = {"mean life", .dropped = 5},
-		[COLUMN_WEIGHT] = {"weight", .dropped = 6},
-		[COLUMN_PLACE] = {"site", .is_text = true},
-	};
-	LodeTableColumn columns[N_COLUMNS];
-	Table self = {.profile = document->profile, .use = use, .terminal = terminal};
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < N_COLUMNS; i++) {
-		bool is_known = i == COLUMN_PEAK || i == COLUMN_MOST  ? use->has_peaks
-		                : i == COLUMN_END || i == COLUMN_LIFE ? use->has_paths
-		                : i == COLUMN_WEIGHT ? use->weight > 0 && use->has_paths
-		                                     : true;
-		if (!is_known)
-			continue;
-		columns[n] = known[i];
-		self.columns[n++] = i;
-	}
-	for (guint i = 0; i < use->rows->len; i++)
-		has_callers |= row_at(use, i)->level > 0;
-	LodeTable table = {columns, n, use->rows->len, cell, &self,
-		.note = has_callers ? write_skipped : NULL};
-	lode_table_write(&table, terminal, out);
 }
 
 /* "heap: 1,234 blocks of 5.2 MiB in all, 3.1 MiB at most, 12 of 4 KiB live at the end" */
@@ -244,56 +247,13 @@ static void write_lines(const LodeMemoryDocument *document, const LodeTerminal *
 
 /* --- JSON and CSV --- */
 
-static void put_figures(LodeRowStream *rows, const LodeAllocationFigures *figures)
+static void put_totals(LodeJsonStream *json, const char *name, const LodeAllocationFigures *figures)
 {
-	uint64_t n_freed = figures->n > figures->n_at_end ? figures->n - figures->n_at_end : 0;
+	const Totals row = {*figures, mean_lifetime_ns(figures)};
 
-	lode_row_number(rows, "allocations", (double)figures->n);
-	lode_row_number(rows, "bytes", (double)figures->n_bytes);
-	lode_row_number(rows, "allocations_at_peak", (double)figures->n_at_peak);
-	lode_row_number(rows, "bytes_at_peak", (double)figures->n_bytes_at_peak);
-	lode_row_number(rows, "allocations_at_end", (double)figures->n_at_end);
-	lode_row_number(rows, "bytes_at_end", (double)figures->n_bytes_at_end);
-	lode_row_number(rows, "mean_lifetime_ns",
-		n_freed > 0 ? figures->lifetime_ns / (double)n_freed : (double)NAN);
-	lode_row_number(rows, "samples", (double)figures->n_samples);
-	lode_row_number(rows, "weight", figures->weight);
-}
-
-static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowStream *rows)
-{
-	static const char *const kinds[] = {"site", "caller", "others"};
-	const LodeAllocationUseRow none = {.site = LODE_NONE, .call = LODE_NONE};
-	const LodeAllocationUseRow *row = number == SIZE_MAX ? &none
-	                                                     : row_at(document->result, number);
-	const LodeProfile *profile = document->profile;
-	const LodeAllocationCall *call = call_of(profile, row);
-	bool has_site = row->site < profile->memory->sites->len;
-	g_autofree char *skipped = skipped_text(profile, row);
-
-	lode_row_begin(rows);
-	lode_row_number(rows, "level", row->level);
-	lode_row_text(rows, "kind", kinds[row->kind]);
-	lode_function_name_row(rows, "site",
-		has_site ? LODE_AT(profile->memory->sites, LodeAllocationSite, row->site).name
-			 : NULL);
-	lode_function_name_row(rows, "function", call != NULL ? call->function : NULL);
-	lode_function_name_row(rows, "place", call != NULL ? call->place : NULL);
-	lode_row_text(rows, "skipped", skipped);
-	lode_row_number(rows, "most_bytes",
-		row->kind == LODE_ALLOCATION_ROW_SITE ? (double)row->most.n_bytes : (double)NAN);
-	lode_row_number(rows, "most_time_ns",
-		row->kind == LODE_ALLOCATION_ROW_SITE ? (double)row->most.time_ns : (double)NAN);
-	put_figures(rows, &row->figures);
-	lode_row_end(rows);
-}
-
-static void put_totals(LodeJsonStream *json, LodeRowStream *rows, const char *name,
-	const LodeAllocationFigures *figures)
-{
 	lode_json_key(json, name);
 	lode_json_begin(json, '{');
-	put_figures(rows, figures);
+	lode_columns_put_json(&lode_allocation_totals_columns, &row, json);
 	lode_json_end(json, '}');
 	lode_json_line(json);
 }
@@ -301,9 +261,7 @@ static void put_totals(LodeJsonStream *json, LodeRowStream *rows, const char *na
 static void put_all(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
 	const LodeAllocationUse *use = document->result;
-	LodeRowStream rows;
 
-	lode_row_stream_init_json(&rows, json);
 	lode_json_key(json, "peak");
 	lode_json_begin(json, '{');
 	lode_json_member_number(
@@ -312,8 +270,8 @@ static void put_all(const LodeMemoryDocument *document, LodeJsonStream *json)
 		json, "time_ns", use->has_peaks ? (double)use->peak.time_ns : (double)NAN);
 	lode_json_end(json, '}');
 	lode_json_line(json);
-	put_totals(json, &rows, "heap", &use->heap);
-	put_totals(json, &rows, "mappings", &use->mappings);
+	put_totals(json, "heap", &use->heap);
+	put_totals(json, "mappings", &use->mappings);
 	lode_json_member_number(json, "weight", use->weight);
 	lode_json_line(json);
 }
@@ -323,12 +281,19 @@ bool lode_memory_allocations_write(const LodeProfile *profile, const LodeAllocat
 {
 	static const LodeMemoryDocumentParts parts = {
 		.write_lines = write_lines,
-		.write_table = write_table,
 		.put_after = put_all,
-		.put_row = put_row,
 	};
+	bool has_callers = false;
+	for (guint i = 0; i < use->rows->len; i++)
+		has_callers |= row_at(use, i)->level > 0;
 	const LodeMemoryDocument document = {&parts, profile, use, "allocations",
-		"Nothing was allocated.", use->rows->len, .has_head = true};
+		"Nothing was allocated.",
+		{&lode_memory_allocations_columns, use->rows->len, .fill = fill_row,
+			.what = (use->has_peaks ? HAS_PEAKS : 0) |
+	                        (use->has_paths ? HAS_PATHS : 0) |
+	                        (use->has_paths && use->weight > 0 ? HAS_WEIGHT : 0),
+			.note = has_callers ? write_skipped : NULL},
+		.has_head = true};
 
 	return lode_memory_document_write(&document, options, out, error);
 }

@@ -5,13 +5,15 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/profile.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
+
+#include <math.h>
 
 /* --- what is lost, in words --- */
 
@@ -205,20 +207,57 @@ void lode_memory_loss_json(
 /* --- the view --- */
 
 typedef struct {
-	const char *section, *name;
-	const LodeAccessTotals *totals;
+	const char *event, *section, *name;
 	const char *label; /* for people */
+	LodeTotalsCells cells;
+	LodeStyle style;
+	char *owned; /* the name; NULL: it is borrowed */
 } Row;
 
-static void add(GArray *rows, const char *section, const char *name, const LodeAccessTotals *totals,
-	const char *label)
+static LodeStyle append_what(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
-	Row row = {section, name, totals, label};
+	const Row *self = row;
 
-	g_array_append_val(rows, row);
+	(void)terminal, (void)user_data;
+	g_string_append(out, self->label);
+	if (self->style == LODE_STYLE_PLAIN)
+		g_string_append_printf(out, " %s", self->name);
+	return self->style == LODE_STYLE_PLAIN ? LODE_STYLE_PLAIN : LODE_STYLE_NAME;
 }
 
-static void add_addresses(GArray *rows, const LodeMemoryCoverage *coverage)
+static const LodeColumn columns[] = {
+	/* In JSON the event stands before its rows. */
+	{"event", LODE_CELL_TEXT(Row, event), .only = LODE_IN_CSV},
+	{"section", LODE_CELL_TEXT(Row, section)},
+	{"name", LODE_CELL_TEXT(Row, name)},
+	LODE_TOTALS_COLUMNS(Row, cells, 1, 1, offsetof(Row, style), 0),
+	{.title = "of what was sampled", .append = append_what, .at = 6},
+};
+const LodeColumns lode_memory_coverage_columns = LODE_COLUMNS("rows", columns, Row);
+
+/* Rows of one event. */
+typedef struct {
+	GArray *rows; /* Row */
+	const char *event;
+	double whole;
+} Table;
+
+static void clear_row(void *row)
+{
+	g_free(((Row *)row)->owned);
+}
+
+static void add(Table *self, const char *section, const char *name, const LodeAccessTotals *totals,
+	const char *label)
+{
+	const Row row = {self->event, section, name, label, lode_totals_cells(totals, self->whole),
+		g_str_equal(section, "total") ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN, NULL};
+
+	g_array_append_val(self->rows, row);
+}
+
+static void add_addresses(Table *rows, const LodeMemoryCoverage *coverage)
 {
 	add(rows, "total", "samples", &coverage->total, "all samples");
 	add(rows, "total", "resolved", &coverage->resolved, "with a data address");
@@ -231,11 +270,8 @@ static void add_addresses(GArray *rows, const LodeMemoryCoverage *coverage)
 			&coverage->by_reason[i], "without, by reason");
 }
 
-/* GArray of Row; the caller unrefs it. */
-static GArray *make_rows(const LodeMemoryCoverage *coverage)
+static void add_all(Table *rows, const LodeMemoryCoverage *coverage)
 {
-	GArray *rows = g_array_new(FALSE, FALSE, sizeof(Row));
-
 	add_addresses(rows, coverage);
 	for (int i = 0; i < LODE_N_LAYERS; i++)
 		add(rows, "named", lode_object_layer_to_text((LodeObjectLayer)i),
@@ -245,68 +281,71 @@ static GArray *make_rows(const LodeMemoryCoverage *coverage)
 		add(rows, "known", lode_object_layer_to_text((LodeObjectLayer)i),
 			&coverage->known[i], "known to layer");
 	add(rows, "total", "member", &coverage->members, "down to a member");
-	return rows;
 }
 
-typedef struct {
-	GArray *rows;
-	double whole;
-	const LodeTerminal *terminal;
-} Table;
-
-enum { COLUMN_WEIGHT, COLUMN_SAMPLES, COLUMN_LOADS, COLUMN_STORES, COLUMN_WHAT, N_COLUMNS };
-
-static LodeStyle coverage_cell(size_t number, unsigned column, GString *out, const void *user_data)
-{
-	static const LodeTotalsColumn totals[] = {
-		LODE_TOTALS_WEIGHT, LODE_TOTALS_SAMPLES, LODE_TOTALS_LOADS, LODE_TOTALS_STORES};
-	const Table *self = user_data;
-	const Row *row = &g_array_index(self->rows, Row, number);
-	bool is_total = g_str_equal(row->section, "total");
-
-	if (column < COLUMN_WHAT) {
-		lode_totals_append(row->totals, totals[column], self->whole, out);
-		return column == COLUMN_WEIGHT && is_total ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
-	}
-	g_string_append(out, row->label);
-	if (!is_total)
-		g_string_append_printf(out, " %s", row->name);
-	return is_total ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
-}
-
-/* Rows that count nothing say nothing to a person, but for layers and the sums. */
+/* Rows that count nothing say nothing to a person, but for layers and the sums; latencies are not
+ * of interest here. */
 static void drop_empty(GArray *rows)
 {
 	for (guint i = rows->len; i-- > 0;) {
-		const Row *row = &g_array_index(rows, Row, i);
+		Row *row = &g_array_index(rows, Row, i);
 		bool may_go = g_str_equal(row->section, "rule") ||
 		              g_str_equal(row->section, "reason") ||
 		              g_str_equal(row->name, "unverified") ||
 		              g_str_equal(row->name, "unnamed");
-		if (may_go && row->totals->n_samples == 0)
+		row->cells.mean_latency = (double)NAN;
+		if (may_go && row->cells.totals.n_samples == 0)
 			g_array_remove_index(rows, i);
 	}
+}
+
+static void add_losses(Table *self, char *name, const LodeAddressLoss *loss)
+{
+	self->whole = loss->total.weight;
+	add(self, "access", name, &loss->total, NULL);
+	add(self, "lost-access", name, &loss->lost, NULL);
+	add(self, "ranged-access", name, &loss->lost_ranged, NULL);
+	g_array_index(self->rows, Row, self->rows->len - 1).owned = name;
+}
+
+/* GArray of Row; the caller unrefs it. */
+static GArray *rows_of(
+	const LodeProfile *profile, const LodeMemoryCoverage *coverage, bool is_for_people)
+{
+	GArray *rows = g_array_new(FALSE, FALSE, sizeof(Row));
+	Table self = {
+		rows, lode_profile_event(profile, coverage->event)->name, coverage->total.weight};
+
+	g_array_set_clear_func(rows, clear_row);
+	add_all(&self, coverage);
+	if (is_for_people) {
+		drop_empty(rows);
+		return rows;
+	}
+	add_losses(&self, g_strdup("all"), &coverage->losses.all);
+	for (guint i = 0; i < coverage->losses.threads->len; i++) {
+		const LodeAddressLoss *loss = &LODE_AT(
+			coverage->losses.threads, LodeAddressLoss, i);
+		add_losses(&self, lode_memory_thread_name(profile, loss->thread), loss);
+	}
+	return rows;
+}
+
+static LodeListing listing_of(const GArray *rows)
+{
+	return (LodeListing){&lode_memory_coverage_columns, rows->len, .rows = rows->data};
 }
 
 static void write_table(const LodeProfile *profile, const LodeMemoryCoverage *coverage,
 	const LodeTerminal *terminal, FILE *out)
 {
-	static const LodeTableColumn columns[N_COLUMNS] = {
-		{"weight"},
-		{"samples", .dropped = 1},
-		{"loads", .dropped = 2},
-		{"stores", .dropped = 3},
-		{"of what was sampled", .is_text = true},
-	};
-	g_autoptr(GArray) rows = make_rows(coverage);
-	Table self = {rows, coverage->total.weight, terminal};
+	g_autoptr(GArray) rows = rows_of(profile, coverage, true);
+	const LodeListing listing = listing_of(rows);
 
-	drop_empty(rows);
 	fputc('\n', out);
 	lode_profile_lines_print(
 		terminal, out, "Event %s:", lode_profile_event(profile, coverage->event)->name);
-	LodeTable table = {columns, N_COLUMNS, rows->len, coverage_cell, &self};
-	lode_table_write(&table, terminal, out);
+	lode_listing_write_text(&listing, terminal, out);
 }
 
 static void write_text(const LodeProfile *profile, const GArray *coverage,
@@ -325,60 +364,16 @@ static void write_text(const LodeProfile *profile, const GArray *coverage,
 	lode_memory_notes_text(options->notes, &options->terminal, out);
 }
 
-/* In JSON the event stands before its rows. */
-static void put_row(
-	const char *event, const Row *row, const LodeAccessTotals *total, LodeRowStream *rows)
-{
-	lode_row_begin(rows);
-	lode_row_csv_text(rows, "event", event);
-	lode_row_text(rows, "section", row->section);
-	lode_row_text(rows, "name", row->name);
-	lode_totals_put(row->totals, total->weight, rows);
-	lode_row_end(rows);
-}
-
-static void put_losses(
-	const char *event, const char *name, const LodeAddressLoss *loss, LodeRowStream *stream)
-{
-	const Row access = {"access", name, &loss->total, NULL};
-	const Row lost = {"lost-access", name, &loss->lost, NULL};
-	const Row ranged = {"ranged-access", name, &loss->lost_ranged, NULL};
-
-	put_row(event, &access, &loss->total, stream);
-	put_row(event, &lost, &loss->total, stream);
-	put_row(event, &ranged, &loss->total, stream);
-}
-
-static void put_event(
-	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeRowStream *stream)
-{
-	const char *event = lode_profile_event(profile, coverage->event)->name;
-	g_autoptr(GArray) rows = make_rows(coverage);
-
-	for (guint i = 0; i < rows->len; i++)
-		put_row(event, &g_array_index(rows, Row, i), &coverage->total, stream);
-	put_losses(event, "all", &coverage->losses.all, stream);
-	for (guint i = 0; i < coverage->losses.threads->len; i++) {
-		const LodeAddressLoss *loss = &LODE_AT(
-			coverage->losses.threads, LodeAddressLoss, i);
-		g_autofree char *name = lode_memory_thread_name(profile, loss->thread);
-		put_losses(event, name, loss, stream);
-	}
-}
-
 static void put_json_event(
 	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeJsonStream *json)
 {
-	LodeRowStream rows;
+	g_autoptr(GArray) rows = rows_of(profile, coverage, false);
+	const LodeListing listing = listing_of(rows);
 
-	lode_row_stream_init_json(&rows, json);
 	lode_json_line(json);
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "event", lode_profile_event(profile, coverage->event)->name);
-	lode_json_key(json, "rows");
-	lode_json_begin(json, '[');
-	put_event(profile, coverage, &rows);
-	lode_json_end(json, ']');
+	lode_listing_put_json(&listing, json);
 	lode_json_end(json, '}');
 }
 
@@ -404,14 +399,13 @@ static void write_json(const LodeProfile *profile, const GArray *coverage,
 
 static void write_csv(const LodeProfile *profile, const GArray *coverage, FILE *out)
 {
-	const LodeAccessTotals no_totals = {0};
-	const Row none = {.totals = &no_totals};
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_row(NULL, &none, &no_totals, &rows);
-	for (guint i = 0; i < coverage->len; i++)
-		put_event(profile, &g_array_index(coverage, LodeMemoryCoverage, i), &rows);
+	lode_listing_put_csv_titles(&(LodeListing){&lode_memory_coverage_columns}, out);
+	for (guint i = 0; i < coverage->len; i++) {
+		g_autoptr(GArray) rows = rows_of(
+			profile, &g_array_index(coverage, LodeMemoryCoverage, i), false);
+		const LodeListing listing = listing_of(rows);
+		lode_listing_put_csv_rows(&listing, out);
+	}
 }
 
 bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,

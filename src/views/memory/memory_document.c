@@ -6,8 +6,8 @@
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 
-static void write_text(
-	const LodeMemoryDocument *self, const LodeMemoryViewOptions *options, FILE *out)
+static void write_text(const LodeMemoryDocument *self, const LodeListing *listing,
+	const LodeMemoryViewOptions *options, FILE *out)
 {
 	const LodeTerminal *terminal = &options->terminal;
 
@@ -19,22 +19,20 @@ static void write_text(
 	if (self->parts->write_lines != NULL)
 		self->parts->write_lines(self, terminal, out);
 	fputc('\n', out);
-	if (self->n_rows == 0)
+	if (listing->n_rows == 0)
 		fprintf(out, "%s\n", self->nothing);
 	else
-		self->parts->write_table(self, terminal, out);
+		lode_listing_write_text(listing, terminal, out);
 	fputc('\n', out);
 	lode_memory_notes_text(options->notes, terminal, out);
 }
 
-static void write_json(
-	const LodeMemoryDocument *self, const LodeMemoryViewOptions *options, FILE *out)
+static void write_json(const LodeMemoryDocument *self, const LodeListing *listing,
+	const LodeMemoryViewOptions *options, FILE *out)
 {
 	LodeJsonStream json;
-	LodeRowStream rows;
 
 	lode_json_stream_init(&json, out);
-	lode_row_stream_init_json(&rows, &json);
 	lode_json_begin(&json, '{');
 	lode_json_line(&json);
 	lode_profile_json_head(&json, self->profile);
@@ -45,36 +43,25 @@ static void write_json(
 	lode_json_line(&json);
 	if (self->parts->put_after != NULL)
 		self->parts->put_after(self, &json);
-	lode_json_key(&json, "rows");
-	lode_json_begin(&json, '[');
-	for (size_t i = 0; i < self->n_rows; i++)
-		self->parts->put_row(self, i, &rows);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(listing, &json);
 	lode_json_end(&json, '}');
-}
-
-static void write_csv(const LodeMemoryDocument *self, FILE *out)
-{
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	self->parts->put_row(self, SIZE_MAX, &rows);
-	for (size_t i = 0; i < self->n_rows; i++)
-		self->parts->put_row(self, i, &rows);
 }
 
 bool lode_memory_document_write(const LodeMemoryDocument *self,
 	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
+	LodeListing listing = self->listing;
+
+	listing.user_data = self;
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
-		write_text(self, options, out);
+		write_text(self, &listing, options, out);
 		break;
 	case LODE_VIEW_JSON:
-		write_json(self, options, out);
+		write_json(self, &listing, options, out);
 		break;
 	case LODE_VIEW_CSV:
-		write_csv(self, out);
+		lode_listing_write_csv(&listing, out);
 		break;
 	}
 	return lode_view_flush(out, error);

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "views/form/row_stream.h"
+#include "views/form/listing.h"
 #include "views/memory/memory_notes.h"
 
 typedef struct LodeProfile LodeProfile;
@@ -21,13 +21,9 @@ typedef struct {
 	/* Above the table. May be NULL. */
 	void (*write_lines)(
 		const LodeMemoryDocument *self, const LodeTerminal *terminal, FILE *out);
-	void (*write_table)(
-		const LodeMemoryDocument *self, const LodeTerminal *terminal, FILE *out);
 	/* Whole lines of members, before the notes and after them. May be NULL. */
 	void (*put_before)(const LodeMemoryDocument *self, LodeJsonStream *json);
 	void (*put_after)(const LodeMemoryDocument *self, LodeJsonStream *json);
-	/* SIZE_MAX: a row of nothing, which gives CSV its titles. */
-	void (*put_row)(const LodeMemoryDocument *self, size_t row, LodeRowStream *rows);
 } LodeMemoryDocumentParts;
 
 struct LodeMemoryDocument {
@@ -36,8 +32,8 @@ struct LodeMemoryDocument {
 	const void *result;  /* for the parts */
 	const char *subject; /* "allocations" */
 	const char *nothing; /* in place of a table without rows */
-	size_t n_rows;
-	bool has_head; /* in text: what share of the weight has an address */
+	LodeListing listing; /* its functions get the document itself */
+	bool has_head;       /* in text: what share of the weight has an address */
 };
 
 /* Errors: _IO. */

@@ -7,8 +7,8 @@
 #include "model/memory.h"
 #include "model/profile.h"
 #include "views/code/function_name.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/table.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
@@ -23,49 +23,10 @@ static const LodeLayoutRow *row_at(const LodeTypeLayout *layout, size_t i)
 
 enum { LEVELS_SHOWN = 3 };
 
-enum { CELL_LEVELS = LODE_N_TOTALS, CELL_OFFSET, CELL_SIZE, CELL_NAME, N_CELLS };
-
-typedef struct {
-	const LodeTypeLayout *layout;
-	const LodeTerminal *terminal;
-	LodeTableColumn columns[N_CELLS];
-	unsigned cells[N_CELLS]; /* LodeTotalsColumn or CELL_… */
-	unsigned n_columns;
-} Table;
-
-static bool has_levels(const LodeTypeLayout *layout)
-{
-	for (guint i = 0; i < layout->rows->len; i++)
-		if (row_at(layout, i)->levels != NULL)
-			return true;
-	return false;
-}
-
-static void add_column(Table *self, unsigned cell, LodeTableColumn column)
-{
-	self->columns[self->n_columns] = column;
-	self->cells[self->n_columns++] = cell;
-}
-
-static void choose_columns(Table *self)
-{
-	add_column(self, LODE_TOTALS_WEIGHT, (LodeTableColumn){"weight"});
-	add_column(self, LODE_TOTALS_SAMPLES, (LodeTableColumn){"samples", .dropped = 2});
-	add_column(self, LODE_TOTALS_LOADS, (LodeTableColumn){"loads", .dropped = 3});
-	add_column(self, LODE_TOTALS_STORES, (LodeTableColumn){"stores", .dropped = 4});
-	if (self->layout->total.n_latencies > 0)
-		add_column(self, LODE_TOTALS_LATENCY, (LodeTableColumn){"latency", .dropped = 5});
-	if (has_levels(self->layout))
-		add_column(self, CELL_LEVELS,
-			(LodeTableColumn){"from", .is_text = true, .dropped = 6});
-	add_column(self, CELL_OFFSET, (LodeTableColumn){"offset"});
-	add_column(self, CELL_SIZE, (LodeTableColumn){"size", .dropped = 1});
-	add_column(self, CELL_NAME, (LodeTableColumn){"member", .is_text = true});
-}
-
 /* "L1 80 %, RAM 20 %" */
-static void append_levels(const LodeLayoutRow *row, GString *out)
+static char *levels_text(const LodeLayoutRow *row)
 {
+	GString *out = g_string_new(NULL);
 	char share[LODE_NUMBER_SIZE];
 	double whole = 0;
 	guint n = row->levels != NULL ? row->levels->len : 0;
@@ -79,38 +40,38 @@ static void append_levels(const LodeLayoutRow *row, GString *out)
 	}
 	if (n > LEVELS_SHOWN)
 		g_string_append(out, ", ...");
+	return g_string_free(out, row->levels == NULL);
 }
 
-static void append_offset(const LodeLayoutRow *row, GString *out)
+/* "12", "12:3" of bits; NULL: it has none. */
+static char *offset_text(const LodeLayoutRow *row)
 {
 	if (row->kind == LODE_LAYOUT_LINE || row->kind == LODE_LAYOUT_NO_MEMBER)
-		return;
-	g_string_append_printf(out, "%" G_GUINT64_FORMAT, row->offset);
+		return NULL;
 	if (row->bit_size > 0)
-		g_string_append_printf(out, ":%u", row->bit_offset);
+		return g_strdup_printf("%" G_GUINT64_FORMAT ":%u", row->offset, row->bit_offset);
+	return g_strdup_printf("%" G_GUINT64_FORMAT, row->offset);
 }
 
-static void append_size(const LodeLayoutRow *row, GString *out)
+static char *size_text(const LodeLayoutRow *row)
 {
 	if (row->kind == LODE_LAYOUT_LINE || row->kind == LODE_LAYOUT_NO_MEMBER)
-		return;
+		return NULL;
 	if (row->bit_size > 0)
-		g_string_append_printf(
-			out, "%u bit%s", row->bit_size, row->bit_size == 1 ? "" : "s");
-	else
-		g_string_append_printf(out, "%" G_GUINT64_FORMAT, row->size);
+		return g_strdup_printf("%u bit%s", row->bit_size, row->bit_size == 1 ? "" : "s");
+	return g_strdup_printf("%" G_GUINT64_FORMAT, row->size);
 }
 
-static void append_member(const Table *self, const LodeLayoutRow *row, GString *out)
+static void append_member(const LodeTypeLayout *layout, const LodeLayoutRow *row,
+	const LodeTerminal *terminal, GString *out)
 {
-	bool is_hottest = self->layout->hottest != LODE_NONE &&
-	                  row == row_at(self->layout, self->layout->hottest);
+	bool is_hottest = layout->hottest != LODE_NONE && row == row_at(layout, layout->hottest);
 
 	g_string_append(out, "  ");
-	lode_function_name_append(out, row->member->name, self->terminal);
+	lode_function_name_append(out, row->member->name, terminal);
 	if (row->member->type != NULL) {
 		g_string_append(out, ": ");
-		lode_function_name_append(out, row->member->type, self->terminal);
+		lode_function_name_append(out, row->member->type, terminal);
 	}
 	if (row->member->stride > 0)
 		g_string_append_printf(out,
@@ -126,14 +87,36 @@ static void append_member(const Table *self, const LodeLayoutRow *row, GString *
 		g_string_append(out, "  [in the hottest's line]");
 }
 
-static LodeStyle append_name(const Table *self, const LodeLayoutRow *row, GString *out)
+static const char *const kind_words[] = {"line", "member", "hole", "padding", "no-member"};
+
+typedef struct {
+	const LodeTypeLayout *layout;
+	guint number; /* of the layout, from 1 */
+} View;
+
+typedef struct {
+	const LodeLayoutRow *of;
+	LodeTotalsCells cells;
+	const char *type, *kind, *member, *member_type;
+	uint32_t layout;
+	double offset, size, bit_offset, bit_size, first_line, last_line; /* no number: no place */
+	uint64_t stride, repeats;
+	LodeStyle style, totals_style;
+	char *levels, *offset_text, *size_text;
+} Row;
+
+static LodeStyle append_name(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
-	switch (row->kind) {
+	const LodeLayoutRow *of = ((const Row *)row)->of;
+	const View *view = user_data;
+
+	switch (of->kind) {
 	case LODE_LAYOUT_LINE:
 		g_string_append_printf(out,
 			"line %" G_GUINT64_FORMAT ": bytes %" G_GUINT64_FORMAT
 			" to %" G_GUINT64_FORMAT,
-			row->first_line, row->offset, row->offset + row->size - 1);
+			of->first_line, of->offset, of->offset + of->size - 1);
 		return LODE_STYLE_STRONG;
 	case LODE_LAYOUT_HOLE:
 		g_string_append(out, "  (hole)");
@@ -147,29 +130,119 @@ static LodeStyle append_name(const Table *self, const LodeLayoutRow *row, GStrin
 	case LODE_LAYOUT_MEMBER:
 		break;
 	}
-	append_member(self, row, out);
-	return row->totals.n_samples > 0 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+	append_member(view->layout, of, terminal, out);
+	return of->totals.n_samples > 0 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
 }
 
-static LodeStyle layout_cell(size_t number, unsigned column, GString *out, const void *user_data)
+/* Members that JSON has of the rows that have them. */
+static void put_place(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	const Table *self = user_data;
-	const LodeLayoutRow *row = row_at(self->layout, number);
-	unsigned cell = self->cells[column];
-	bool is_hole = row->kind == LODE_LAYOUT_HOLE || row->kind == LODE_LAYOUT_PADDING;
+	const LodeLayoutRow *of = ((const Row *)row)->of;
 
-	if (cell < LODE_N_TOTALS && !is_hole)
-		lode_totals_append(
-			&row->totals, (LodeTotalsColumn)cell, self->layout->total.weight, out);
-	else if (cell == CELL_LEVELS)
-		append_levels(row, out);
-	else if (cell == CELL_OFFSET)
-		append_offset(row, out);
-	else if (cell == CELL_SIZE)
-		append_size(row, out);
-	else if (cell == CELL_NAME)
-		return append_name(self, row, out);
-	return row->kind == LODE_LAYOUT_LINE ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+	(void)user_data;
+	if (of->kind == LODE_LAYOUT_MEMBER) {
+		lode_function_name_json(json, "name", of->member->name);
+		lode_function_name_json(json, "type", of->member->type);
+		lode_json_member_bool(json, "is_beside_hottest", of->is_beside_hottest);
+		lode_json_member_number(json, "wide_weight", of->wide_weight);
+		lode_json_member_number(json, "stride", (double)of->member->stride);
+		lode_json_member_number(json, "repeats", (double)of->member->repeats);
+	}
+}
+
+static void put_levels(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const GArray *levels = ((const Row *)row)->of->levels;
+
+	(void)user_data;
+	lode_json_key(json, "levels");
+	lode_json_begin(json, '{');
+	for (guint i = 0; levels != NULL && i < levels->len; i++) {
+		const LodeLevelWeight *level = &g_array_index(levels, LodeLevelWeight, i);
+		lode_json_member_number(json, level->level, level->weight);
+	}
+	lode_json_end(json, '}');
+}
+
+static const LodeColumn columns[] = {
+	{"type", LODE_CELL_TEXT(Row, type), .only = LODE_IN_CSV},
+	{"layout", LODE_CELL_NUMBER(Row, layout), .only = LODE_IN_CSV},
+	{"kind", LODE_CELL_TEXT(Row, kind)},
+	{.put = put_place},
+	{"member", LODE_CELL_TEXT(Row, member), .only = LODE_IN_CSV},
+	{"member_type", LODE_CELL_TEXT(Row, member_type), .only = LODE_IN_CSV},
+	{"offset", LODE_CELL_NUMBER(Row, offset), .is_optional = true},
+	{"size", LODE_CELL_NUMBER(Row, size), .is_optional = true},
+	{"bit_offset", LODE_CELL_NUMBER(Row, bit_offset), .is_optional = true},
+	{"bit_size", LODE_CELL_NUMBER(Row, bit_size), .is_optional = true},
+	{"first_line", LODE_CELL_NUMBER(Row, first_line), .is_optional = true},
+	{"last_line", LODE_CELL_NUMBER(Row, last_line), .is_optional = true},
+	{"stride", LODE_CELL_NUMBER(Row, stride), .only = LODE_IN_CSV},
+	{"repeats", LODE_CELL_NUMBER(Row, repeats), .only = LODE_IN_CSV},
+	LODE_TOTALS_COLUMNS(
+		Row, cells, 1, 2, offsetof(Row, totals_style), offsetof(Row, totals_style)),
+	{.put = put_levels},
+	{.title = "from",
+		LODE_CELL_TEXT(Row, levels),
+		.at = 6,
+		.dropped = 6,
+		.hides_empty = true,
+		.styled = offsetof(Row, style)},
+	{.title = "offset",
+		LODE_CELL_TEXT(Row, offset_text),
+		.at = 7,
+		.is_right = true,
+		.styled = offsetof(Row, style)},
+	{.title = "size",
+		LODE_CELL_TEXT(Row, size_text),
+		.at = 8,
+		.is_right = true,
+		.dropped = 1,
+		.styled = offsetof(Row, style)},
+	{.title = "member", .append = append_name, .at = 9},
+};
+const LodeColumns lode_memory_layout_columns = LODE_COLUMNS("rows", columns, Row);
+
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const View *view = user_data;
+	const LodeLayoutRow *of = row_at(view->layout, number);
+	bool is_hole = of->kind == LODE_LAYOUT_HOLE || of->kind == LODE_LAYOUT_PADDING;
+	bool has_place = of->kind != LODE_LAYOUT_NO_MEMBER;
+	Row row = {
+		.of = of,
+		.cells = lode_totals_cells(&of->totals, view->layout->total.weight),
+		.type = view->layout->type->name,
+		.kind = kind_words[of->kind],
+		.layout = view->number,
+		.offset = has_place ? (double)of->offset : (double)NAN,
+		.size = has_place ? (double)of->size : (double)NAN,
+		.bit_offset = has_place ? of->bit_offset : (double)NAN,
+		.bit_size = has_place ? of->bit_size : (double)NAN,
+		.first_line = has_place ? (double)of->first_line : (double)NAN,
+		.last_line = has_place ? (double)of->last_line : (double)NAN,
+		.style = of->kind == LODE_LAYOUT_LINE ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN,
+		.totals_style = is_hole                        ? LODE_STYLE_BLANK
+	                        : of->kind == LODE_LAYOUT_LINE ? LODE_STYLE_STRONG
+	                                                       : LODE_STYLE_PLAIN,
+		.levels = levels_text(of),
+		.offset_text = offset_text(of),
+		.size_text = size_text(of),
+	};
+
+	if (of->member != NULL) {
+		row.member = of->member->name;
+		row.member_type = of->member->type;
+		row.stride = of->member->stride;
+		row.repeats = of->member->repeats;
+	}
+	*(Row *)out = row;
+}
+
+static LodeListing listing_of(const View *view)
+{
+	return (LodeListing){&lode_memory_layout_columns, view->layout->rows->len, .fill = fill_row,
+		.user_data = view};
 }
 
 /* "12 of them in holes". */
@@ -276,7 +349,8 @@ static bool has_wide(const LodeTypeLayout *layout)
 static void put_layout(
 	const LodeTypeLayout *layout, const LodeMemoryViewOptions *options, guint number, FILE *out)
 {
-	Table self = {.layout = layout, .terminal = &options->terminal};
+	const View view = {layout, number};
+	LodeListing listing = listing_of(&view);
 
 	fputc('\n', out);
 	put_head(layout, options, number, out);
@@ -288,9 +362,8 @@ static void put_layout(
 			layout->type->name);
 		return;
 	}
-	choose_columns(&self);
-	LodeTable table = {self.columns, self.n_columns, count_rows(layout), layout_cell, &self};
-	lode_table_write(&table, &options->terminal, out);
+	listing.n_rows = count_rows(layout);
+	lode_listing_write_text(&listing, &options->terminal, out);
 	put_neighbours(layout, &options->terminal, out);
 	if (has_wide(layout))
 		lode_profile_lines_print(&options->terminal, out,
@@ -315,72 +388,25 @@ static void write_text(const LodeProfile *profile, const GPtrArray *layouts,
 	lode_memory_notes_text(options->notes, &options->terminal, out);
 }
 
-static const char *const kind_words[] = {"line", "member", "hole", "padding", "no-member"};
-
-static void put_json_levels(const LodeLayoutRow *row, LodeJsonStream *json)
-{
-	lode_json_key(json, "levels");
-	lode_json_begin(json, '{');
-	for (guint i = 0; row->levels != NULL && i < row->levels->len; i++) {
-		const LodeLevelWeight *level = &g_array_index(row->levels, LodeLevelWeight, i);
-		lode_json_member_number(json, level->level, level->weight);
-	}
-	lode_json_end(json, '}');
-}
-
-static void put_json_row(
-	const LodeTypeLayout *layout, const LodeLayoutRow *row, LodeJsonStream *json)
-{
-	LodeRowStream rows;
-
-	lode_row_stream_init_json(&rows, json);
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "kind", kind_words[row->kind]);
-	if (row->kind == LODE_LAYOUT_MEMBER) {
-		lode_function_name_json(json, "name", row->member->name);
-		lode_function_name_json(json, "type", row->member->type);
-		lode_json_member_bool(json, "is_beside_hottest", row->is_beside_hottest);
-		lode_json_member_number(json, "wide_weight", row->wide_weight);
-		lode_json_member_number(json, "stride", (double)row->member->stride);
-		lode_json_member_number(json, "repeats", (double)row->member->repeats);
-	}
-	if (row->kind != LODE_LAYOUT_NO_MEMBER) {
-		lode_json_member_number(json, "offset", (double)row->offset);
-		lode_json_member_number(json, "size", (double)row->size);
-		lode_json_member_number(json, "bit_offset", row->bit_offset);
-		lode_json_member_number(json, "bit_size", row->bit_size);
-		lode_json_member_number(json, "first_line", (double)row->first_line);
-		lode_json_member_number(json, "last_line", (double)row->last_line);
-	}
-	lode_totals_put(&row->totals, layout->total.weight, &rows);
-	put_json_levels(row, json);
-	lode_json_end(json, '}');
-}
-
 static void put_json_layout(const LodeTypeLayout *layout, LodeJsonStream *json)
 {
 	const LodeLayoutRow *hottest = layout->hottest != LODE_NONE
 	                                       ? row_at(layout, layout->hottest)
 	                                       : NULL;
-	LodeRowStream rows;
+	const View view = {layout, 0};
+	const LodeListing listing = listing_of(&view);
 
-	lode_row_stream_init_json(&rows, json);
 	lode_json_line(json);
 	lode_json_begin(json, '{');
 	lode_function_name_json(json, "type", layout->type->name);
 	lode_json_member_number(json, "size", (double)layout->type->size);
 	lode_json_member_number(json, "holes", (double)layout->hole_bytes);
 	lode_json_member_string(json, "hottest", hottest != NULL ? hottest->member->name : NULL);
-	lode_totals_put(&layout->total, layout->all_weight, &rows);
+	lode_totals_put(&layout->total, layout->all_weight, json);
 	lode_json_member_number(json, "untyped_weight", layout->untyped_weight);
 	lode_json_member_number(
 		json, "untyped_share", lode_share_of(layout->untyped_weight, layout->all_weight));
-	lode_json_key(json, "rows");
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < layout->rows->len; i++)
-		put_json_row(layout, row_at(layout, i), json);
-	lode_json_end(json, ']');
+	lode_listing_put_json(&listing, json);
 	lode_json_end(json, '}');
 }
 
@@ -404,50 +430,13 @@ static void write_json(const LodeProfile *profile, const GPtrArray *layouts,
 	lode_json_end(&json, '}');
 }
 
-/* The place of a row that has one, and an empty cell of one that has none. */
-static void put_csv_place(
-	const LodeLayoutRow *row, const char *name, uint64_t value, LodeRowStream *rows)
-{
-	bool has_place = row->kind != LODE_LAYOUT_NO_MEMBER;
-
-	lode_row_csv_number(rows, name, has_place ? (double)value : (double)NAN);
-}
-
-static void put_csv_row(const char *type, guint number, const LodeLayoutRow *row,
-	const LodeAccessTotals *total, LodeRowStream *rows)
-{
-	const LodeDataMember *member = row->member;
-
-	lode_row_begin(rows);
-	lode_row_csv_text(rows, "type", type);
-	lode_row_csv_number(rows, "layout", number);
-	lode_row_csv_text(rows, "kind", kind_words[row->kind]);
-	lode_row_csv_text(rows, "member", member != NULL ? member->name : NULL);
-	lode_row_csv_text(rows, "member_type", member != NULL ? member->type : NULL);
-	put_csv_place(row, "offset", row->offset, rows);
-	put_csv_place(row, "size", row->size, rows);
-	put_csv_place(row, "bit_offset", row->bit_offset, rows);
-	put_csv_place(row, "bit_size", row->bit_size, rows);
-	put_csv_place(row, "first_line", row->first_line, rows);
-	put_csv_place(row, "last_line", row->last_line, rows);
-	lode_row_csv_number(rows, "stride", member != NULL ? (double)member->stride : 0);
-	lode_row_csv_number(rows, "repeats", member != NULL ? (double)member->repeats : 0);
-	lode_totals_put(&row->totals, total->weight, rows);
-	lode_row_end(rows);
-}
-
 static void write_csv(const GPtrArray *layouts, FILE *out)
 {
-	const LodeLayoutRow none = {.kind = LODE_LAYOUT_NO_MEMBER};
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_csv_row(NULL, 0, &none, &none.totals, &rows);
+	lode_listing_put_csv_titles(&(LodeListing){&lode_memory_layout_columns}, out);
 	for (guint i = 0; i < layouts->len; i++) {
-		const LodeTypeLayout *layout = layouts->pdata[i];
-		for (guint k = 0; k < layout->rows->len; k++)
-			put_csv_row(layout->type->name, i + 1, row_at(layout, k), &layout->total,
-				&rows);
+		const View view = {layouts->pdata[i], i + 1};
+		const LodeListing listing = listing_of(&view);
+		lode_listing_put_csv_rows(&listing, out);
 	}
 }
 

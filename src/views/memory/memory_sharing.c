@@ -7,6 +7,7 @@
 #include "model/profile.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/row_stream.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_totals.h"
@@ -271,11 +272,18 @@ static LodeStyle store_cell(const Table *self, const Row *row, unsigned column, 
 	return LODE_STYLE_FAINT;
 }
 
+static void append_count(const LodeAccessTotals *totals, unsigned column, GString *out)
+{
+	uint64_t count = column == COLUMN_SAMPLES ? totals->n_samples
+	                 : column == COLUMN_LOADS ? totals->n_loads
+	                                          : totals->n_stores;
+	char text[LODE_NUMBER_SIZE];
+
+	g_string_append(out, lode_number_format_count((double)count, text));
+}
+
 static LodeStyle sharing_cell(size_t number, unsigned column, GString *out, const void *user_data)
 {
-	static const LodeTotalsColumn totals[] = {[COLUMN_SAMPLES] = LODE_TOTALS_SAMPLES,
-		[COLUMN_LOADS] = LODE_TOTALS_LOADS,
-		[COLUMN_STORES] = LODE_TOTALS_STORES};
 	const Table *self = user_data;
 	const Row *row = &LODE_AT(self->rows, Row, number);
 	bool is_line = row->access == NULL && row->n_others == 0;
@@ -308,8 +316,7 @@ static LodeStyle sharing_cell(size_t number, unsigned column, GString *out, cons
 		append_what(self, row, out);
 		return is_line || row->n_others > 0 ? LODE_STYLE_FAINT : LODE_STYLE_NAME;
 	default:
-		lode_totals_append(totals_of(row), totals[self->columns[column]],
-			self->sharing->total.weight, out);
+		append_count(totals_of(row), self->columns[column], out);
 	}
 	return LODE_STYLE_PLAIN;
 }
@@ -488,6 +495,18 @@ static void write_text(Table *self, FILE *out)
 
 /* --- JSON and CSV --- */
 
+static void put_totals(const LodeAccessTotals *totals, double whole, LodeRowStream *rows)
+{
+	LodeTotalsCells cells = lode_totals_cells(totals, whole);
+
+	lode_row_number(rows, "samples", (double)totals->n_samples);
+	lode_row_number(rows, "loads", (double)totals->n_loads);
+	lode_row_number(rows, "stores", (double)totals->n_stores);
+	lode_row_number(rows, "weight", totals->weight);
+	lode_row_number(rows, "share", cells.share);
+	lode_row_number(rows, "mean_latency", cells.mean_latency);
+}
+
 static void put_conflicts(
 	LodeRowStream *rows, double true_weight, double false_weight, uint64_t n_modified, bool has)
 {
@@ -507,7 +526,7 @@ static void put_line(const Table *self, const LodeSharedLine *line, LodeRowStrea
 	lode_row_number(rows, "threads", line->n_threads);
 	lode_row_number(rows, "storing", line->n_storing);
 	lode_row_number(rows, "cpus", line->n_cpus > 0 ? line->n_cpus : (double)NAN);
-	lode_totals_put(&line->totals, whole, rows);
+	put_totals(&line->totals, whole, rows);
 	lode_row_number(rows, "share_error", lode_share_of(line->weight_error, whole));
 	lode_row_number(
 		rows, "turns", line->expected_turns > 0 ? (double)line->turns : (double)NAN);
@@ -544,7 +563,7 @@ static void put_access(const Table *self, const LodeSharingAccess *access, LodeR
 	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
 	lode_row_number(rows, "line", location != NULL ? location->line : (double)NAN);
 	lode_row_text(rows, "pc", lode_memory_address_text(access->pc, pc));
-	lode_totals_put(&access->totals, self->sharing->total.weight, rows);
+	put_totals(&access->totals, self->sharing->total.weight, rows);
 	put_conflicts(rows, access->true_weight, access->false_weight, access->n_modified,
 		self->sharing->has_data_sources);
 }
@@ -628,12 +647,9 @@ static void write_csv(const Table *self, FILE *out)
 static void put_json_totals(
 	const Table *self, LodeJsonStream *json, const char *name, const LodeAccessTotals *totals)
 {
-	LodeRowStream rows;
-
-	lode_row_stream_init_json(&rows, json);
 	lode_json_key(json, name);
 	lode_json_begin(json, '{');
-	lode_totals_put(totals, self->sharing->total.weight, &rows);
+	lode_totals_put(totals, self->sharing->total.weight, json);
 	lode_json_end(json, '}');
 	lode_json_line(json);
 }

@@ -4,9 +4,7 @@
 #include "base/text/number_format.h"
 #include "model/profile.h"
 #include "model/stacks.h"
-#include "views/form/display_text.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
+#include "views/form/declared_columns.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -14,6 +12,13 @@
 #include <math.h>
 
 static const char *const by_words[] = {"command", "pid", "thread"};
+
+enum {
+	BY_COMMAND = 1 << LODE_PROGRAMS_BY_COMMAND,
+	BY_PID = 1 << LODE_PROGRAMS_BY_PID,
+	BY_THREAD = 1 << LODE_PROGRAMS_BY_THREAD,
+	HAS_TIMES = 1 << 3,
+};
 
 typedef struct {
 	const LodeProgramListOptions *options;
@@ -33,122 +38,60 @@ static size_t n_shown(const List *self)
 	return limit > 0 && limit < self->rows->len ? (size_t)limit : self->rows->len;
 }
 
-/* --- text --- */
+typedef struct {
+	LodeProgramShare share;
+	double from_s, to_s; /* no number: not known */
+	char *times;
+} Row;
 
-enum { SHARE, SAMPLES, MEMBERS, PID, TID, TIMES, NAME, N_COLUMNS };
+static const LodeColumn columns[] = {
+	{"name", LODE_CELL_TEXT(Row, share.name), .at = 7, .missing = "(unknown)",
+		.style = LODE_STYLE_NAME},
+	{"pid", LODE_CELL_NUMBER(Row, share.pid), .at = 4, .when = BY_PID | BY_THREAD},
+	{"tid", LODE_CELL_NUMBER(Row, share.tid), .at = 5, .when = BY_THREAD},
+	{"threads", LODE_CELL_COUNT(Row, share.n_processes), .at = 3, .dropped = 1, .when = BY_PID},
+	{"processes", LODE_CELL_COUNT(Row, share.n_processes), .at = 3, .dropped = 1,
+		.when = BY_COMMAND},
+	{"samples", LODE_CELL_COUNT(Row, share.samples), .at = 2, .dropped = 2},
+	{"weight", LODE_CELL_NUMBER(Row, share.weight)},
+	{"share", LODE_CELL_SHARE(Row, share.share), .at = 1, .style = LODE_STYLE_STRONG},
+	{"from", LODE_CELL_NUMBER(Row, from_s)},
+	{"to", LODE_CELL_NUMBER(Row, to_s)},
+	{.title = "from–to",
+		LODE_CELL_TEXT(Row, times),
+		.at = 6,
+		.dropped = 3,
+		.is_right = true,
+		.when = HAS_TIMES},
+};
+const LodeColumns lode_program_list_columns = LODE_COLUMNS("programs", columns, Row);
 
-static LodeStyle append_cell(size_t index, unsigned column, GString *out, const void *user_data)
+static void fill_row(size_t number, void *out, const void *user_data)
 {
 	const List *self = user_data;
-	const LodeProgramShare *row = row_at(self->rows, index);
-	char number[LODE_NUMBER_SIZE];
+	Row *row = out;
 
-	switch (column) {
-	case SHARE:
-		g_string_append(out, lode_number_format_share(row->share, number));
-		return LODE_STYLE_STRONG;
-	case SAMPLES:
-		g_string_append(out, lode_number_format_count(row->samples, number));
-		break;
-	case MEMBERS:
-		g_string_append(out, lode_number_format_count(row->n_processes, number));
-		break;
-	case PID:
-		g_string_append_printf(out, "%" G_GUINT32_FORMAT, row->pid);
-		break;
-	case TID:
-		g_string_append_printf(out, "%" G_GUINT32_FORMAT, row->tid);
-		break;
-	case TIMES:
-		if (self->has_times)
-			g_string_append_printf(out, "%.2f–%.2f s", (double)row->first_ns / 1e9,
-				(double)row->last_ns / 1e9);
-		break;
-	default:
-		lode_display_append(out, row->name != NULL ? row->name : "(unknown)",
-			self->options->terminal.is_ascii);
-		return LODE_STYLE_NAME;
-	}
-	return LODE_STYLE_PLAIN;
+	*row = (Row){*row_at(self->rows, number), NAN, NAN, NULL};
+	if (!self->has_times)
+		return;
+	row->from_s = (double)row->share.first_ns / 1e9;
+	row->to_s = (double)row->share.last_ns / 1e9;
+	row->times = g_strdup_printf("%.2f–%.2f s", row->from_s, row->to_s);
 }
 
-/* The columns that the rows have, in the table's order. */
-typedef struct {
-	const List *list;
-	unsigned columns[N_COLUMNS];
-} Shown;
-
-static LodeStyle shown_cell(size_t index, unsigned column, GString *out, const void *user_data)
+static void write_text(const List *self, const LodeListing *listing, FILE *out)
 {
-	const Shown *self = user_data;
-
-	return append_cell(index, self->columns[column], out, self->list);
-}
-
-static void write_text(const List *self, FILE *out)
-{
-	static const LodeTableColumn all[N_COLUMNS] = {
-		[SHARE] = {"share", false, 0},
-		[SAMPLES] = {"samples", false, 2},
-		[MEMBERS] = {"processes", false, 1},
-		[PID] = {"pid", false, 0},
-		[TID] = {"tid", false, 0},
-		[TIMES] = {"from–to", false, 3},
-		[NAME] = {"name", true, 0},
-	};
-	LodeProgramsBy by = self->options->by;
-	const bool is_shown[N_COLUMNS] = {true, true, by != LODE_PROGRAMS_BY_THREAD,
-		by != LODE_PROGRAMS_BY_COMMAND, by == LODE_PROGRAMS_BY_THREAD, self->has_times,
-		true};
-	LodeTableColumn columns[N_COLUMNS];
-	Shown shown = {.list = self};
-	LodeTable table = {.columns = columns,
-		.n_rows = n_shown(self),
-		.cell = shown_cell,
-		.user_data = &shown,
-		.last_width = 12};
 	double rest = 0;
 	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 
-	for (unsigned i = 0; i < N_COLUMNS; i++) {
-		if (!is_shown[i])
-			continue;
-		columns[table.n_columns] = all[i];
-		if (i == MEMBERS && by == LODE_PROGRAMS_BY_PID)
-			columns[table.n_columns].title = "threads";
-		shown.columns[table.n_columns++] = i;
-	}
-	uint32_t left_out = lode_table_write(&table, &self->options->terminal, out);
-	lode_profile_lines_left_out(&table, left_out, &self->options->terminal, out);
-	for (size_t i = table.n_rows; i < self->rows->len; i++)
+	lode_listing_write_text(listing, &self->options->terminal, out);
+	for (size_t i = listing->n_rows; i < self->rows->len; i++)
 		rest += row_at(self->rows, i)->share;
-	if (table.n_rows < self->rows->len)
+	if (listing->n_rows < self->rows->len)
 		lode_profile_lines_print(&self->options->terminal, out, "%s more have %s.",
-			lode_number_format_count((double)(self->rows->len - table.n_rows), number),
+			lode_number_format_count(
+				(double)(self->rows->len - listing->n_rows), number),
 			lode_number_format_share(rest, share));
-}
-
-/* --- JSON, CSV --- */
-
-static void put_row(const List *self, const LodeProgramShare *row, LodeRowStream *rows)
-{
-	LodeProgramsBy by = self->options->by;
-
-	lode_row_begin(rows);
-	lode_row_text(rows, "name", row->name);
-	if (by != LODE_PROGRAMS_BY_COMMAND)
-		lode_row_number(rows, "pid", row->pid);
-	if (by == LODE_PROGRAMS_BY_THREAD)
-		lode_row_number(rows, "tid", row->tid);
-	else
-		lode_row_number(rows, by == LODE_PROGRAMS_BY_PID ? "threads" : "processes",
-			row->n_processes);
-	lode_row_number(rows, "samples", row->samples);
-	lode_row_number(rows, "weight", row->weight);
-	lode_row_number(rows, "share", row->share);
-	lode_row_number(rows, "from", self->has_times ? (double)row->first_ns / 1e9 : NAN);
-	lode_row_number(rows, "to", self->has_times ? (double)row->last_ns / 1e9 : NAN);
-	lode_row_end(rows);
 }
 
 static bool has_times(const GArray *rows)
@@ -171,35 +114,33 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	FILE *out, GError **error)
 {
 	g_autoptr(GArray) shares = lode_program_shares_new(profile, options->by, NULL);
-	static const LodeProgramShare none;
 	const List self = {options, shares, has_times(shares)};
-	size_t n = n_shown(&self);
+	const LodeListing listing = {
+		.columns = &lode_program_list_columns,
+		.n_rows = n_shown(&self),
+		.fill = fill_row,
+		.user_data = &self,
+		.what = 1u << options->by | (self.has_times ? HAS_TIMES : 0),
+		.last_width = 12,
+		.tells_left_out = true,
+	};
 	LodeJsonStream json;
-	LodeRowStream rows;
 
 	if (options->format == LODE_VIEW_TEXT) {
 		lode_profile_lines_head(profile, profile->weight_event, &options->terminal, out);
 		fputc('\n', out);
-		write_text(&self, out);
+		write_text(&self, &listing, out);
 		return lode_view_flush(out, error);
 	}
 	if (options->format == LODE_VIEW_CSV) {
-		lode_row_stream_init_csv(&rows, out);
-		put_row(&self, &none, &rows);
-		for (size_t i = 0; i < n; i++)
-			put_row(&self, row_at(shares, i), &rows);
+		lode_listing_write_csv(&listing, out);
 		return lode_view_flush(out, error);
 	}
 	lode_profile_json_begin(&json, out, profile, NULL);
-	lode_row_stream_init_json(&rows, &json);
 	lode_json_member_string(&json, "by", by_words[options->by]);
 	put_event(&json, profile);
 	lode_json_member_number(&json, "rows", shares->len);
-	lode_json_key(&json, "programs");
-	lode_json_begin(&json, '[');
-	for (size_t i = 0; i < n; i++)
-		put_row(&self, row_at(shares, i), &rows);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(&listing, &json);
 	lode_json_end(&json, '}');
 	return lode_view_flush(out, error);
 }

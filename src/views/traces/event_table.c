@@ -5,19 +5,56 @@
 #include "analyses/memory/simulated_events.h"
 #include "base/text/number_format.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
-#include "views/form/display_text.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
+#include "views/form/declared_columns.h"
 #include "views/profile/profile_lines.h"
-
-enum { VALUE, SHARE, FIRST, SECOND, NAME, N_COLUMNS };
 
 typedef struct {
 	const LodeEventGroups *groups;
 	const LodeTerminal *terminal;
 	bool is_of_data;
 } Table;
+
+typedef struct {
+	const char *name;
+	LodeEventGroup group;
+	double share;
+	double each; /* executions have so many */
+} Row;
+
+enum { OF_CODE = 1, OF_DATA = 2 };
+
+static const LodeColumn columns[] = {
+	{"name", LODE_CELL_NAME(Row, name)},
+	{"value", LODE_CELL_COUNT(Row, group.value), .titled = 1, .at = 1,
+		.style = LODE_STYLE_STRONG},
+	{"share", LODE_CELL_SHARE(Row, share), .at = 2},
+	{"executions", LODE_CELL_COUNT(Row, group.executions)},
+	{"loads", LODE_CELL_COUNT(Row, group.loads)},
+	{"stores", LODE_CELL_COUNT(Row, group.stores)},
+	{.title = "executions",
+		LODE_CELL_COUNT(Row, group.executions),
+		.at = 3,
+		.dropped = 1,
+		.when = OF_CODE},
+	{.title = "per execution",
+		LODE_CELL_NUMBER(Row, each),
+		.at = 4,
+		.dropped = 2,
+		.decimals = 3,
+		.when = OF_CODE},
+	{.title = "loads",
+		LODE_CELL_COUNT(Row, group.loads),
+		.at = 3,
+		.dropped = 1,
+		.when = OF_DATA},
+	{.title = "stores",
+		LODE_CELL_COUNT(Row, group.stores),
+		.at = 4,
+		.dropped = 2,
+		.when = OF_DATA},
+	{.titled = 2, LODE_CELL_TEXT(Row, name), .at = 5, .style = LODE_STYLE_NAME},
+};
+const LodeColumns lode_event_table_columns = LODE_COLUMNS("rows", columns, Row);
 
 static const LodeEventGroup *group_at(const LodeEventGroups *groups, size_t row)
 {
@@ -29,45 +66,13 @@ static double share_of(const LodeEventGroups *groups, double value)
 	return groups->total > 0 ? value / groups->total : 0;
 }
 
-/* Executions and events for each, or loads and stores of data. */
-static void append_detail(
-	const Table *self, const LodeEventGroup *group, bool is_first, GString *out)
+static void fill_row(size_t number, void *out, const void *user_data)
 {
-	char number[LODE_NUMBER_SIZE];
+	const LodeEventGroups *groups = user_data;
+	const LodeEventGroup *group = group_at(groups, number);
 
-	if (!self->is_of_data && !is_first) {
-		g_string_append(
-			out, g_ascii_formatd(number, sizeof(number), "%.3f",
-				     group->executions > 0 ? group->value / group->executions : 0));
-		return;
-	}
-	double value = is_first ? group->executions : 0;
-	if (self->is_of_data)
-		value = is_first ? group->loads : group->stores;
-	g_string_append(out, lode_number_format_count(value, number));
-}
-
-static LodeStyle event_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Table *self = user_data;
-	const LodeEventGroup *group = group_at(self->groups, row);
-	char number[LODE_NUMBER_SIZE];
-
-	switch (column) {
-	case VALUE:
-		g_string_append(out, lode_number_format_count(group->value, number));
-		return LODE_STYLE_STRONG;
-	case SHARE:
-		g_string_append(out,
-			lode_number_format_share(share_of(self->groups, group->value), number));
-		return LODE_STYLE_PLAIN;
-	case NAME:
-		lode_display_append(out, group->name, self->terminal->is_ascii);
-		return LODE_STYLE_NAME;
-	default:
-		append_detail(self, group, column == FIRST, out);
-		return LODE_STYLE_PLAIN;
-	}
+	*(Row *)out = (Row){group->name, *group, share_of(groups, group->value),
+		group->executions > 0 ? group->value / group->executions : 0};
 }
 
 static size_t n_rows(const LodeEventGroups *groups, uint32_t top)
@@ -114,19 +119,11 @@ static void write_classes(const LodeProfile *profile, const LodeTerminal *termin
 }
 
 static void write_text(const LodeProfile *profile, const LodeEventGroups *groups,
-	const LodeEventTableOptions *options, FILE *out)
+	const LodeListing *listing, const LodeEventTableOptions *options, FILE *out)
 {
 	const LodeEvent *event = lode_profile_event(profile, groups->event);
 	bool is_of_data = lode_event_by_is_of_data(groups->by);
-	const LodeTableColumn columns[N_COLUMNS] = {
-		[VALUE] = {event->name},
-		[SHARE] = {"share"},
-		[FIRST] = {is_of_data ? "loads" : "executions", .dropped = 1},
-		[SECOND] = {is_of_data ? "stores" : "per execution", .dropped = 2},
-		[NAME] = {lode_event_by_to_text(groups->by), .is_text = true},
-	};
 	Table self = {groups, &options->terminal, is_of_data};
-	LodeTable table = {columns, N_COLUMNS, n_rows(groups, options->top), event_cell, &self};
 	char total[LODE_NUMBER_SIZE];
 
 	lode_profile_lines_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
@@ -138,8 +135,8 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	if (groups->groups->len == 0)
 		fputs("None.\n", out);
 	else
-		lode_table_write(&table, &options->terminal, out);
-	write_rest(&self, table.n_rows, out);
+		lode_listing_write_text(listing, &options->terminal, out);
+	write_rest(&self, listing->n_rows, out);
 	if (groups->groups->len > 0 && !is_of_data && groups->by != LODE_EVENT_BY_INSTRUCTION)
 		lode_profile_lines_print(&options->terminal, out,
 			"executions: those of each %s's most executed instruction",
@@ -147,27 +144,12 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	write_classes(profile, &options->terminal, out);
 }
 
-static void put_group(
-	const LodeEventGroups *groups, const LodeEventGroup *group, LodeRowStream *rows)
-{
-	lode_row_begin(rows);
-	lode_function_name_row(rows, "name", group->name);
-	lode_row_number(rows, "value", group->value);
-	lode_row_number(rows, "share", share_of(groups, group->value));
-	lode_row_number(rows, "executions", group->executions);
-	lode_row_number(rows, "loads", group->loads);
-	lode_row_number(rows, "stores", group->stores);
-	lode_row_end(rows);
-}
-
 static void write_json(const LodeProfile *profile, const LodeEventGroups *groups,
-	const LodeEventTableOptions *options, FILE *out)
+	const LodeListing *listing, FILE *out)
 {
 	LodeJsonStream json;
-	LodeRowStream rows;
 
 	lode_json_stream_init(&json, out);
-	lode_row_stream_init_json(&rows, &json);
 	lode_json_begin(&json, '{');
 	lode_json_member_string(&json, "program", profile->program);
 	lode_json_member_string(&json, "event", lode_profile_event(profile, groups->event)->name);
@@ -175,34 +157,28 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 	lode_json_member_number(&json, "total", groups->total);
 	lode_json_member_number(&json, "grouped", groups->grouped);
 	lode_json_member_number(&json, "groups", groups->groups->len);
-	lode_json_key(&json, "rows");
-	lode_json_begin(&json, '[');
-	for (size_t i = 0; i < n_rows(groups, options->top); i++)
-		put_group(groups, group_at(groups, i), &rows);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(listing, &json);
 	lode_json_end(&json, '}');
-}
-
-static void write_csv(
-	const LodeEventGroups *groups, const LodeEventTableOptions *options, FILE *out)
-{
-	const LodeEventGroup none = {0};
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_group(groups, &none, &rows);
-	for (size_t i = 0; i < n_rows(groups, options->top); i++)
-		put_group(groups, group_at(groups, i), &rows);
 }
 
 bool lode_event_table_write(const LodeProfile *profile, const LodeEventGroups *groups,
 	const LodeEventTableOptions *options, FILE *out, GError **error)
 {
+	const LodeListing listing = {
+		.columns = &lode_event_table_columns,
+		.n_rows = n_rows(groups, options->top),
+		.fill = fill_row,
+		.user_data = groups,
+		.what = lode_event_by_is_of_data(groups->by) ? OF_DATA : OF_CODE,
+		.titles = {lode_profile_event(profile, groups->event)->name,
+			lode_event_by_to_text(groups->by)},
+	};
+
 	if (options->format == LODE_VIEW_JSON)
-		write_json(profile, groups, options, out);
+		write_json(profile, groups, &listing, out);
 	else if (options->format == LODE_VIEW_CSV)
-		write_csv(groups, options, out);
+		lode_listing_write_csv(&listing, out);
 	else
-		write_text(profile, groups, options, out);
+		write_text(profile, groups, &listing, options, out);
 	return lode_view_flush(out, error);
 }

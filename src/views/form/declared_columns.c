@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/form/declared_columns.h"
+
+const LodeColumns *const lode_declared_columns[] = {
+	&lode_called_function_columns,
+	&lode_function_callers_columns,
+	&lode_function_callees_columns,
+	&lode_own_lines_columns,
+	&lode_function_list_columns,
+	&lode_function_families_columns,
+	&lode_allocation_totals_columns,
+	&lode_memory_allocations_columns,
+	&lode_memory_callers_columns,
+	&lode_memory_coverage_columns,
+	&lode_memory_layout_columns,
+	&lode_memory_pivot_columns,
+	&lode_totals_columns,
+	&lode_program_list_columns,
+	&lode_event_table_columns,
+	NULL,
+};

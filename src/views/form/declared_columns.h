@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* All results that are declared as columns (listing.h), for what goes through every one of them. */
+#pragma once
+
+#include "views/form/listing.h"
+
+extern const LodeColumns lode_called_function_columns, lode_function_callers_columns,
+	lode_function_callees_columns, lode_own_lines_columns;
+extern const LodeColumns lode_function_list_columns, lode_function_families_columns;
+extern const LodeColumns lode_allocation_totals_columns, lode_memory_allocations_columns,
+	lode_memory_callers_columns, lode_memory_coverage_columns, lode_memory_layout_columns,
+	lode_memory_pivot_columns, lode_totals_columns;
+extern const LodeColumns lode_program_list_columns;
+extern const LodeColumns lode_event_table_columns;
+
+/* Ends with NULL. */
+extern const LodeColumns *const lode_declared_columns[];
