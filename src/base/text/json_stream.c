@@ -179,3 +179,23 @@ void lode_json_member_bool(LodeJsonStream *self, const char *name, bool value)
 	lode_json_key(self, name);
 	lode_json_bool(self, value);
 }
+
+void lode_json_member_begin(LodeJsonStream *self, const char *name, char bracket)
+{
+	lode_json_key(self, name);
+	lode_json_begin(self, bracket);
+}
+
+void lode_json_line_begin(LodeJsonStream *self, char bracket)
+{
+	lode_json_line(self);
+	lode_json_begin(self, bracket);
+}
+
+void lode_json_member_strings(LodeJsonStream *self, const char *name, const GPtrArray *strings)
+{
+	lode_json_member_begin(self, name, '[');
+	for (guint i = 0; i < strings->len; i++)
+		lode_json_string(self, strings->pdata[i]);
+	lode_json_end(self, ']');
+}

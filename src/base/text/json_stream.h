@@ -50,3 +50,8 @@ void lode_json_bool(LodeJsonStream *self, bool value);
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value);
 void lode_json_member_number(LodeJsonStream *self, const char *name, double value);
 void lode_json_member_bool(LodeJsonStream *self, const char *name, bool value);
+void lode_json_member_strings(LodeJsonStream *self, const char *name, const GPtrArray *strings);
+
+/* Key and begin, and line and begin, at once. */
+void lode_json_member_begin(LodeJsonStream *self, const char *name, char bracket);
+void lode_json_line_begin(LodeJsonStream *self, char bracket);

@@ -161,8 +161,7 @@ static void put_functions(Graph *self)
 	LodeIdCache numbers;
 
 	number_functions(self, &numbers);
-	lode_json_key(json, "functions");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "functions", '[');
 	for (guint i = 0; i < self->functions->len; i++) {
 		uint32_t function = g_array_index(self->functions, uint32_t, i);
 		const LodeFrame *frame = frame_of(self, function);
@@ -190,8 +189,7 @@ static void put_functions(Graph *self)
 static void put_column(Graph *self, const char *name, size_t field, bool is_double)
 {
 	lode_json_line(&self->json);
-	lode_json_key(&self->json, name);
-	lode_json_begin(&self->json, '[');
+	lode_json_member_begin(&self->json, name, '[');
 	for (guint i = 0; i < self->rows->len; i++) {
 		const char *at = (const char *)&g_array_index(self->rows, Row, i) + field;
 		uint32_t number = *(const uint32_t *)(const void *)at;
@@ -205,8 +203,7 @@ static void put_column(Graph *self, const char *name, size_t field, bool is_doub
 
 static void put_nodes(Graph *self)
 {
-	lode_json_key(&self->json, "nodes");
-	lode_json_begin(&self->json, '{');
+	lode_json_member_begin(&self->json, "nodes", '{');
 	put_column(self, "number", offsetof(Row, node), false);
 	put_column(self, "function", offsetof(Row, function), false);
 	put_column(self, "parent", offsetof(Row, parent), false);
@@ -223,8 +220,7 @@ static void put_events(Graph *self)
 
 	lode_json_member_string(
 		&self->json, "event", lode_profile_event_name(export->profile, export->weight));
-	lode_json_key(&self->json, "events");
-	lode_json_begin(&self->json, '[');
+	lode_json_member_begin(&self->json, "events", '[');
 	for (guint i = 0; i < export->events->len; i++)
 		lode_json_string(&self->json, lode_profile_event_name(export->profile,
 						      g_array_index(export->events, uint32_t, i)));

@@ -361,8 +361,7 @@ static void write_json(const Calls *self)
 
 	set_function(self, self->function, &function);
 	lode_profile_json_begin(&json, self->out, self->profile, NULL);
-	lode_json_key(&json, "function");
-	lode_json_begin(&json, '{');
+	lode_json_member_begin(&json, "function", '{');
 	lode_columns_put_json(&lode_called_function_columns, &function, &json);
 	lode_json_end(&json, '}');
 	lode_json_member_string(&json, "from", lode_call_source_to_text(self->costs->source));

@@ -134,8 +134,7 @@ void lode_service_lines_write(const LodeServiceLines *self, const LodeTerminal *
 
 static void put_json(const LodeServiceLines *self, const LodeService *service, LodeJsonStream *json)
 {
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	if (service->function != LODE_NONE) {
 		const LodeFunctionCost *one = lode_function_cost_at(self->costs, service->function);
 		g_autofree char *called = lode_service_called_name(one);
@@ -151,8 +150,7 @@ static void put_json(const LodeServiceLines *self, const LodeService *service, L
 	lode_json_member_number(json, "inclusive", service->inclusive);
 	lode_json_member_number(json, "error", service->error);
 	lode_json_member_number(json, "unknown", service->unknown);
-	lode_json_key(json, "callers");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "callers", '[');
 	for (guint i = 0; i < service->n_callers; i++) {
 		const LodeServiceCaller *caller = lode_service_caller(self->services, service, i);
 		lode_json_begin(json, '{');
@@ -173,8 +171,7 @@ void lode_service_lines_json(const LodeServiceLines *self, LodeJsonStream *json)
 {
 	lode_json_member_string(
 		json, "services_from", lode_call_source_to_text(self->services->source));
-	lode_json_key(json, "services");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "services", '[');
 	for (guint i = 0; i < self->services->services->len; i++)
 		if (service_at(self, i)->inclusive >= LEAST_SHARE * self->total)
 			put_json(self, service_at(self, i), json);

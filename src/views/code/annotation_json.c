@@ -50,8 +50,7 @@ static void put_location(const LodeAnnotation *self, LodeJsonStream *json, uint3
 
 static void put_events(LodeJsonStream *json, const LodeProfile *profile, uint32_t instruction)
 {
-	lode_json_key(json, "events");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "events", '{');
 	for (uint32_t i = 0; i < profile->events->len && instruction != LODE_NONE; i++) {
 		double value = lode_profile_event_value(profile, i, instruction);
 		if (value != 0)
@@ -62,8 +61,7 @@ static void put_events(LodeJsonStream *json, const LodeProfile *profile, uint32_
 
 static void put_elements(LodeJsonStream *json, uint32_t elements)
 {
-	lode_json_key(json, "elements");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "elements", '[');
 	for (uint32_t i = 0; i < 32; i++)
 		if ((elements >> i & 1) != 0)
 			lode_json_number(json, i + 1);
@@ -76,8 +74,7 @@ static void put_marks(const LodeAnnotation *self, LodeJsonStream *json, uint32_t
 	uint32_t n;
 	const LodeFindingMark *marks = lode_annotated_places_marks(&self->found, instruction, &n);
 
-	lode_json_key(json, "findings");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "findings", '[');
 	for (uint32_t i = 0; i < n; i++) {
 		g_autofree char *id = g_strdup_printf("F%u", marks[i].finding + 1);
 		lode_json_begin(json, '{');
@@ -114,8 +111,7 @@ static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uin
 	lode_json_member_string(json, "last_address",
 		lode_annotation_has_address(datum) ? lode_memory_address_text(datum->most, address)
 						   : NULL);
-	lode_json_key(json, "objects");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "objects", '[');
 	for (uint32_t i = 0; i < datum->n_objects; i++) {
 		const LodeInstructionObject *object = lode_annotation_object(self, datum, i);
 		lode_json_begin(json, '{');
@@ -130,8 +126,7 @@ static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uin
 static void put_attributes(
 	LodeJsonStream *json, const LodeProfile *profile, const LodeInstruction *instruction)
 {
-	lode_json_key(json, "attributes");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "attributes", '[');
 	if (instruction != NULL) {
 		const LodeAttributeSet *set = &LODE_AT(
 			profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
@@ -156,8 +151,7 @@ static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	if (instruction != LODE_NONE)
 		row = lode_profile_instruction(profile, instruction);
 	lode_code_lines_text(code, line->line, text);
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_string(json, "address", address);
 	lode_json_member_string(json, "text", text->str);
 	lode_json_member_string(json, "name", row != NULL ? row->name : NULL);
@@ -187,8 +181,7 @@ static void put_json_place(LodeAnnotation *self, LodeJsonStream *json, const Pla
 	g_autoptr(GArray) lines = lode_annotation_lines(self, place);
 	const LodeCodeLines *code = lode_annotation_code(self, place->function);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_function_name_json(json, "function", function->name);
 	if (self->options->is_page)
 		lode_json_member_number(json, "function_number", place->function);
@@ -200,8 +193,7 @@ static void put_json_place(LodeAnnotation *self, LodeJsonStream *json, const Pla
 	lode_json_member_number(json, "share", place->share);
 	if (self->finding != NULL)
 		lode_json_member_number(json, "time", place->time);
-	lode_json_key(json, "instructions");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "instructions", '[');
 	for (guint i = 0; i < lines->len; i++)
 		put_json_line(self, json, code, &g_array_index(lines, LodeAnnotationLine, i));
 	lode_json_end(json, ']');
@@ -279,8 +271,7 @@ static void put_json_subject(const LodeAnnotation *self, LodeJsonStream *json)
 			    : self->options->name);
 	if (is_line)
 		lode_json_member_number(json, "line", self->options->line);
-	lode_json_key(json, "findings");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "findings", '[');
 	for (guint i = 0; i < explained->len; i++) {
 		const LodeFinding *finding = lode_findings_at(self->run->findings, i);
 		g_autofree char *id = g_strdup_printf("F%u", i + 1);
@@ -385,14 +376,11 @@ static void put_sources(LodeAnnotation *self, LodeJsonStream *json)
 
 	if (n > 0)
 		qsort(files, n, sizeof(*files), lode_compare_texts);
-	lode_json_key(json, "sources");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "sources", '[');
 	for (guint i = 0; i < n; i++) {
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "file", files[i]);
-		lode_json_key(json, "lines");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "lines", '[');
 		const UsedLines *lines = g_hash_table_lookup(used, files[i]);
 		if (lines->path != NULL)
 			put_source_lines(json, sources, lines->path, lines->numbers);
@@ -412,8 +400,7 @@ void lode_annotation_write_json(LodeAnnotation *self, FILE *out)
 	lode_json_line(&json);
 	if (self->options->is_page)
 		put_sources(self, &json);
-	lode_json_key(&json, "places");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "places", '[');
 	for (guint i = 0; i < self->found.n_shown; i++)
 		put_json_place(self, &json, lode_annotated_places_at(&self->found, i));
 	lode_json_end(&json, ']');

@@ -273,14 +273,12 @@ static void put_blocks(Graph *self)
 		left_out[edge->source - first] += self->position[edge->target - first] == LODE_NONE;
 		left_out[edge->target - first] += self->position[edge->source - first] == LODE_NONE;
 	}
-	lode_json_key(json, "blocks");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "blocks", '[');
 	for (uint32_t i = 0; i < self->function->n_blocks; i++) {
 		const LodeBlock *block = block_at(self, i);
 		if (self->position[i] == LODE_NONE)
 			continue;
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		put_address(json, "address", block->address);
 		put_address(json, "end", block->end);
 		lode_json_member_number(json, "executions", block->count);
@@ -298,16 +296,14 @@ static void put_edges(Graph *self)
 {
 	LodeJsonStream *json = &self->json;
 
-	lode_json_key(json, "edges");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "edges", '[');
 	for (guint i = 0; i < self->edges->len; i++) {
 		const BlockEdge *edge = &g_array_index(self->edges, BlockEdge, i);
 		uint32_t source = self->position[edge->source - self->function->first_block];
 		uint32_t target = self->position[edge->target - self->function->first_block];
 		if (source == LODE_NONE || target == LODE_NONE)
 			continue;
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_number(json, "source", source);
 		lode_json_member_number(json, "target", target);
 		lode_json_member_string(json, "kind", lode_edge_kind_to_text(edge->kind));
@@ -329,12 +325,10 @@ static void put_neighbours(Graph *self, const char *name, const GArray *neighbou
 	g_autofree char *number = g_strconcat("n_", name, NULL);
 
 	lode_json_member_number(json, number, neighbours->len);
-	lode_json_key(json, name);
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, name, '[');
 	for (guint i = 0; i < MIN(neighbours->len, MAX_NEIGHBOURS); i++) {
 		const Neighbour *one = &g_array_index(neighbours, Neighbour, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_number(json, "number", one->function);
 		lode_function_name_json(
 			json, "name", lode_profile_function(self->profile, one->function)->name);

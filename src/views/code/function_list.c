@@ -225,8 +225,7 @@ static void put_top(LodeJsonStream *json, const void *row, const void *user_data
 	const LodeFamilyCost *cost = &((const FamilyRow *)row)->cost;
 	const List *self = user_data;
 
-	lode_json_key(json, "top");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "top", '[');
 	for (unsigned i = 0; i < G_N_ELEMENTS(cost->members); i++)
 		if (cost->members[i] != LODE_NONE)
 			lode_json_string(

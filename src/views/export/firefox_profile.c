@@ -137,8 +137,7 @@ static double resource_number(Firefox *self, uint32_t image)
 /* A column of `n` values; the last column of a table sets its length. */
 static void begin_column(Firefox *self, const char *name)
 {
-	lode_json_key(&self->json, name);
-	lode_json_begin(&self->json, '[');
+	lode_json_member_begin(&self->json, name, '[');
 }
 
 static void end_column(Firefox *self)
@@ -174,8 +173,7 @@ static void same_column(Firefox *self, const char *name, guint n, double value)
 static void begin_table(Firefox *self, const char *name, guint n)
 {
 	lode_json_line(&self->json);
-	lode_json_key(&self->json, name);
-	lode_json_begin(&self->json, '{');
+	lode_json_member_begin(&self->json, name, '{');
 	lode_json_member_number(&self->json, "length", n);
 }
 
@@ -396,8 +394,7 @@ static void write_thread(Firefox *self, uint32_t index, double begin_ns)
 	g_hash_table_remove_all(self->function_ids);
 	g_hash_table_remove_all(self->resource_ids);
 	find_stacks(self, index);
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_string(json, "processType", "default");
 	lode_json_member_number(json, "processStartupTime", 0);
 	lode_json_key(json, "processShutdownTime");
@@ -451,8 +448,7 @@ static void write_meta(Firefox *self)
 	LodeJsonStream *json = &self->json;
 
 	lode_json_line(json);
-	lode_json_key(json, "meta");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "meta", '{');
 	lode_json_member_number(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	lode_json_member_number(json, "version", GECKO_VERSION);
 	lode_json_member_string(
@@ -500,8 +496,7 @@ static void write_libraries(Firefox *self)
 static void write_strings(Firefox *self)
 {
 	lode_json_line(&self->json);
-	lode_json_key(&self->json, "shared");
-	lode_json_begin(&self->json, '{');
+	lode_json_member_begin(&self->json, "shared", '{');
 	begin_column(self, "stringArray");
 	for (guint i = 0; i < self->strings.names->len; i++)
 		lode_json_string(&self->json, self->strings.names->pdata[i]);

@@ -733,8 +733,7 @@ static void put_json_profile(const View *self, LodeJsonStream *json, int side)
 
 static void put_json_totals(const View *self, LodeJsonStream *json)
 {
-	lode_json_key(json, "totals");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "totals", '[');
 	for (int i = 0; i < LODE_N_TOTALS; i++) {
 		const LodeComparedTotal *one = &self->comparison->totals[i];
 		lode_json_begin(json, '{');
@@ -755,8 +754,7 @@ static void put_json(const View *self, LodeJsonStream *json)
 	static const char *const words[] = {"none", "executions", "function"};
 	const LodeComparison *comparison = self->comparison;
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_key(json, "base");
 	put_json_profile(self, json, 0);
 	lode_json_key(json, "new");
@@ -773,8 +771,7 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_member_number(json, "speed_error", comparison->speed.error);
 	lode_json_member_bool(json, "speed_is_different", comparison->speed.is_different);
 	put_json_totals(self, json);
-	lode_json_key(json, "same_code");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "same_code", '{');
 	lode_json_member_number(json, "functions", comparison->same_code.n_functions);
 	lode_json_member_number(json, "changed", comparison->same_code.n_changed);
 	lode_json_member_number(json, "factor",
@@ -785,8 +782,7 @@ static void put_json(const View *self, LodeJsonStream *json)
 	g_autoptr(GString) differences = g_string_new(NULL);
 	lode_comparison_append_differences(self->profiles, comparison, differences);
 	lode_json_member_string(json, "differences", g_strchomp(differences->str));
-	lode_json_key(json, "left_out");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "left_out", '[');
 	for (guint i = 0; i < comparison->left_out->len; i++)
 		lode_json_string(json, g_ptr_array_index(comparison->left_out, i));
 	lode_json_end(json, ']');
@@ -799,12 +795,10 @@ static void put_json(const View *self, LodeJsonStream *json)
 		if (rows->rows == NULL)
 			continue;
 		lode_json_line(json);
-		lode_json_key(json, kind_words[kind]);
-		lode_json_begin(json, '{');
+		lode_json_member_begin(json, kind_words[kind], '{');
 		lode_json_member_number(json, "compared", rows->rows->len);
 		lode_json_member_number(json, "deviations", rows->deviations);
-		lode_json_key(json, "rows");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "rows", '[');
 		lode_row_stream_init_json(&stream, json);
 		for (guint i = 0; i < n_shown(self, rows); i++)
 			put_row(self, &stream, lode_compared_row(rows, i));
@@ -912,8 +906,7 @@ bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *othe
 	if (options->format == LODE_VIEW_JSON) {
 		lode_json_stream_init(&json, out);
 		lode_json_begin(&json, '{');
-		lode_json_key(&json, "comparisons");
-		lode_json_begin(&json, '[');
+		lode_json_member_begin(&json, "comparisons", '[');
 	}
 	for (size_t i = 0; i < n_others; i++) {
 		g_autoptr(LodeOwnLines)

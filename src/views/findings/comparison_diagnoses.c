@@ -155,13 +155,11 @@ void lode_comparison_diagnoses_json(const LodeComparedDiagnoses *self,
 {
 
 	lode_json_line(json);
-	lode_json_key(json, "diagnoses");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "diagnoses", '[');
 	for (guint i = 0; i < self->rows->len; i++) {
 		const LodeComparedDiagnosis *row = lode_compared_diagnosis(self, i);
 		const LodeDiagnosis *one = subject_of(row), *base = row->sides[0];
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "cause", one->cause);
 		lode_json_member_string(json, "title", one->title);
 		lode_json_member_string(json, "scope", lode_scope_kind_to_text(one->scope));
@@ -169,8 +167,7 @@ void lode_comparison_diagnoses_json(const LodeComparedDiagnoses *self,
 		lode_json_member_string(json, "unit", self->unit != NULL ? self->unit : "s");
 		lode_json_member_number(json, "change_seconds", row->change.value);
 		lode_json_member_number(json, "change_error", row->change.error);
-		lode_json_key(json, "promised");
-		lode_json_begin(json, '{');
+		lode_json_member_begin(json, "promised", '{');
 		lode_json_member_number(json, "low", base != NULL ? base->low : (double)NAN);
 		lode_json_member_number(json, "high", base != NULL ? base->high : (double)NAN);
 		lode_json_end(json, '}');

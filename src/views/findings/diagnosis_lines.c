@@ -200,8 +200,7 @@ static void put_scope(const LodeDiagnosis *self, const LodeOwnLines *own, LodeRo
 static void put_places(const LodeDiagnosis *self, const LodeOwnLines *own, const LodeProfile *shown,
 	LodeJsonStream *json)
 {
-	lode_json_key(json, "at");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "at", '[');
 	for (guint i = 0; i < MIN(self->at->len, PAGE_PLACES); i++)
 		lode_finding_place_json(
 			&g_array_index(self->at, LodeFindingPlace, i), shown, own, true, json);
@@ -237,8 +236,7 @@ static void put_evidence(const LodeDiagnosis *self, LodeRowStream *rows)
 		put_texts(rows, "evidence", texts);
 		return;
 	}
-	lode_json_key(rows->json, "evidence");
-	lode_json_begin(rows->json, '[');
+	lode_json_member_begin(rows->json, "evidence", '[');
 	for (guint i = 0; i < self->evidence->len; i++) {
 		const LodeEvidence *one = &g_array_index(self->evidence, LodeEvidence, i);
 		lode_json_begin(rows->json, '{');
@@ -291,16 +289,14 @@ void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const Lo
 	LodeRowStream rows;
 
 	lode_row_stream_init_json(&rows, json);
-	lode_json_key(json, "diagnoses");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "diagnoses", '[');
 	for (guint i = 0; i < self->diagnoses->len; i++)
 		if (number == 0 || number == i + 1)
 			put_row(lode_diagnoses_at(self, i), i + 1, own, shown, &rows);
 	lode_json_end(json, ']');
 	/* Their numbers follow. */
 	guint n = self->diagnoses->len;
-	lode_json_key(json, "smaller_diagnoses");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "smaller_diagnoses", '[');
 	for (guint i = 0; i < self->smaller->len && number == 0; i++)
 		put_row(g_ptr_array_index(self->smaller, i), n + i + 1, own, shown, &rows);
 	lode_json_end(json, ']');

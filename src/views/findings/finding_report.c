@@ -765,8 +765,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	g_autofree char *text = lode_finding_text(self->findings, finding);
 	uint32_t other;
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_string(json, "id", id);
 	lode_json_member_string(json, "kind", lode_finding_kind_to_text(finding->kind));
 	lode_json_member_number(json, "time", finding->time);
@@ -805,8 +804,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_end(json, ']');
 	lode_json_key(json, "following");
 	put_elements(self, json, finding, finding->focus + 1, finding->n_elements);
-	lode_json_key(json, "top");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "top", '[');
 	for (uint32_t i = 0; i < n_places; i++)
 		lode_finding_place_json(place_at(self, finding, i), self->profile, self->own,
 			self->options->is_page, json);
@@ -870,8 +868,7 @@ static void write_json(const View *self, Range shown)
 	if (self->options->is_page)
 		lode_json_member_number(
 			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
-	lode_json_key(&json, "findings");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "findings", '[');
 	for (uint32_t i = shown.first; i < shown.end; i++)
 		put_json_finding(self, &json, i);
 	lode_json_end(&json, ']');

@@ -326,8 +326,7 @@ static void write_rows_json(const LodeProfile *profile, const LodeReportValues *
 		lode_json_member_number(&json, "passed", (double)page->n_passed);
 		lode_json_member_number(&json, "offset", page->offset);
 	}
-	lode_json_key(&json, "sequences");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "sequences", '[');
 	lode_row_stream_init_json(&rows, &json);
 	for (guint i = 0; i < indices->len; i++)
 		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));

@@ -359,8 +359,7 @@ static void put_members(const LodeListing *self, const void *row, LodeJsonStream
 		} else if (!has_key(self, column, LODE_IN_JSON)) {
 			continue;
 		} else if (column->kind == LODE_COLUMN_GROUP) {
-			lode_json_key(json, column->key);
-			lode_json_begin(json, '{');
+			lode_json_member_begin(json, column->key, '{');
 		} else {
 			put_value(column, row, json);
 		}
@@ -377,8 +376,7 @@ void lode_listing_put_json_rows(const LodeListing *self, LodeJsonStream *json)
 	g_auto(Rows) rows = rows_of(self);
 
 	for (size_t i = 0; i < self->n_rows; i++) {
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		put_members(self, row_at(&rows, i), json);
 		lode_json_end(json, '}');
 	}
@@ -386,8 +384,7 @@ void lode_listing_put_json_rows(const LodeListing *self, LodeJsonStream *json)
 
 void lode_listing_put_json(const LodeListing *self, LodeJsonStream *json)
 {
-	lode_json_key(json, self->columns->name);
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, self->columns->name, '[');
 	lode_listing_put_json_rows(self, json);
 	lode_json_end(json, ']');
 }

@@ -16,8 +16,7 @@ void lode_row_begin(LodeRowStream *self)
 {
 	if (self->json == NULL)
 		return;
-	lode_json_line(self->json);
-	lode_json_begin(self->json, '{');
+	lode_json_line_begin(self->json, '{');
 }
 
 void lode_row_end(LodeRowStream *self)
@@ -80,8 +79,7 @@ void lode_row_begin_group(LodeRowStream *self, const char *name, const char *pre
 	self->prefix = prefix;
 	if (self->json == NULL)
 		return;
-	lode_json_key(self->json, name);
-	lode_json_begin(self->json, '{');
+	lode_json_member_begin(self->json, name, '{');
 }
 
 void lode_row_end_group(LodeRowStream *self)

@@ -76,8 +76,7 @@ void lode_live_findings_put(const LodeLiveFindings *self, LodeJsonStream *json)
 	lode_json_begin(json, '{');
 	lode_json_member_number(json, "samples", self->samples);
 	lode_json_member_number(json, "explained", self->explained);
-	lode_json_key(json, "rows");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "rows", '[');
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &g_array_index(self->rows, Row, i);
 		lode_json_begin(json, '{');

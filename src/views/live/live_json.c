@@ -21,13 +21,11 @@ static void put_columns(LodeJsonStream *json, const LodeLiveScene *scene)
 {
 	const LodeLiveColumns *columns = &scene->columns;
 
-	lode_json_key(json, "extents");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "extents", '[');
 	for (guint i = 0; i < columns->extents->len; i++)
 		lode_json_string(json, g_array_index(columns->extents, LodeLiveExtent, i).mapping);
 	lode_json_end(json, ']');
-	lode_json_key(json, "columns");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "columns", '[');
 	for (guint i = 0; i < columns->columns->len; i++) {
 		const LodeLiveColumn *column = &g_array_index(columns->columns, LodeLiveColumn, i);
 		lode_json_begin(json, '[');
@@ -41,8 +39,7 @@ static void put_columns(LodeJsonStream *json, const LodeLiveScene *scene)
 
 static void put_threads(LodeJsonStream *json, const LodeLiveScene *scene)
 {
-	lode_json_key(json, "threads");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "threads", '[');
 	for (guint i = 0; i < scene->known_threads->len; i++) {
 		const LodeLiveThread *thread = &g_array_index(
 			scene->known_threads, LodeLiveThread, i);
@@ -65,8 +62,7 @@ static void put_threads(LodeJsonStream *json, const LodeLiveScene *scene)
 /* "thread" null: all together. */
 static void put_rows(LodeJsonStream *json, const LodeLiveScene *scene)
 {
-	lode_json_key(json, "rows");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "rows", '[');
 	for (guint i = 0; i < scene->rows->len; i++) {
 		const LodeLiveRow *row = &g_array_index(scene->rows, LodeLiveRow, i);
 		const LodeLiveThread *thread = row->thread != UINT32_MAX
@@ -76,8 +72,7 @@ static void put_rows(LodeJsonStream *json, const LodeLiveScene *scene)
 		lode_json_begin(json, '{');
 		lode_json_member_string(json, "thread", thread != NULL ? thread->label : NULL);
 		lode_json_member_number(json, "sum", row->sum);
-		lode_json_key(json, "columns");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "columns", '[');
 		for (guint j = 0; j < scene->columns.columns->len; j++)
 			lode_json_number(json, row->columns[j]);
 		lode_json_end(json, ']');
@@ -90,8 +85,7 @@ static void put_ranges(LodeJsonStream *json, const LodeLiveScene *scene)
 {
 	char text[LODE_ADDRESS_TEXT_SIZE];
 
-	lode_json_key(json, "ranges");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "ranges", '[');
 	for (guint i = 0; i < MIN(scene->ranges->len, scene->n_visible_ranges); i++) {
 		const LodeHotRange *range = &g_array_index(scene->ranges, LodeHotRange, i);
 		guint n_kept = MIN(range->n_threads, LODE_LIVE_THREADS_OF_RANGE);
@@ -102,8 +96,7 @@ static void put_ranges(LodeJsonStream *json, const LodeLiveScene *scene)
 			json, "share", scene->total > 0 ? range->measure / scene->total : 0);
 		lode_json_member_number(json, "loads", (double)range->n_loads);
 		lode_json_member_number(json, "stores", (double)range->n_stores);
-		lode_json_key(json, "threads");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "threads", '[');
 		for (guint j = 0; j < n_kept; j++)
 			lode_json_string(json, g_array_index(scene->known_threads, LodeLiveThread,
 						       range->threads[j])
@@ -136,8 +129,7 @@ static void put_functions(LodeJsonStream *json, const LodeLiveModel *model)
 		g_array_append_val(functions, one);
 	}
 	g_array_sort(functions, heaviest_first);
-	lode_json_key(json, "functions");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "functions", '[');
 	for (guint i = 0; i < MIN(functions->len, MAX_FUNCTIONS); i++) {
 		const Function *one = &g_array_index(functions, Function, i);
 		lode_json_begin(json, '{');

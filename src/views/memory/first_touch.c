@@ -130,8 +130,7 @@ static void put_pages(const View *self, LodeRowStream *rows)
 
 static void put_json_sums(const LodeFirstTouch *touch, LodeJsonStream *json)
 {
-	lode_json_key(json, "sums");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "sums", '{');
 	lode_json_member_number(json, "faults", (double)touch->n_faults);
 	lode_json_member_number(json, "pages_touched", (double)touch->n_touched);
 	lode_json_member_number(json, "accesses", (double)touch->n_accesses);
@@ -162,8 +161,7 @@ static void write_json(const View *self, FILE *out)
 	lode_json_line(&json);
 	put_json_sums(self->touch, &json);
 	lode_json_line(&json);
-	lode_json_key(&json, "pages");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "pages", '[');
 	lode_row_stream_init_json(&rows, &json);
 	put_pages(self, &rows);
 	lode_json_end(&json, ']');

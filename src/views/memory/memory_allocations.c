@@ -251,8 +251,7 @@ static void put_totals(LodeJsonStream *json, const char *name, const LodeAllocat
 {
 	const Totals row = {*figures, mean_lifetime_ns(figures)};
 
-	lode_json_key(json, name);
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, name, '{');
 	lode_columns_put_json(&lode_allocation_totals_columns, &row, json);
 	lode_json_end(json, '}');
 	lode_json_line(json);
@@ -262,8 +261,7 @@ static void put_all(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
 	const LodeAllocationUse *use = document->result;
 
-	lode_json_key(json, "peak");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "peak", '{');
 	lode_json_member_number(
 		json, "bytes", use->has_peaks ? (double)use->peak.n_bytes : (double)NAN);
 	lode_json_member_number(

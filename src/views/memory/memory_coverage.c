@@ -181,11 +181,9 @@ void lode_memory_loss_json(
 {
 	g_autoptr(GPtrArray) lines = lode_memory_loss_lines(profile, losses, NULL, NULL);
 
-	lode_json_key(json, "losses");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "losses", '{');
 	put_loss(&losses->all, json);
-	lode_json_key(json, "threads");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "threads", '[');
 	for (guint i = 0; i < losses->threads->len; i++) {
 		const LodeAddressLoss *loss = &LODE_AT(losses->threads, LodeAddressLoss, i);
 		if (loss->lost.n_samples == 0)
@@ -196,11 +194,7 @@ void lode_memory_loss_json(
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');
-	lode_json_key(json, "lines");
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < lines->len; i++)
-		lode_json_string(json, lines->pdata[i]);
-	lode_json_end(json, ']');
+	lode_json_member_strings(json, "lines", lines);
 	lode_json_end(json, '}');
 }
 
@@ -370,8 +364,7 @@ static void put_json_event(
 	g_autoptr(GArray) rows = rows_of(profile, coverage, false);
 	const LodeListing listing = listing_of(rows);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_string(json, "event", lode_profile_event(profile, coverage->event)->name);
 	lode_listing_put_json(&listing, json);
 	lode_json_end(json, '}');
@@ -389,8 +382,7 @@ static void write_json(const LodeProfile *profile, const GArray *coverage,
 	lode_json_line(&json);
 	lode_memory_notes_json(options->notes, &json);
 	lode_json_line(&json);
-	lode_json_key(&json, "coverage");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "coverage", '[');
 	for (guint i = 0; i < coverage->len; i++)
 		put_json_event(profile, &g_array_index(coverage, LodeMemoryCoverage, i), &json);
 	lode_json_end(&json, ']');

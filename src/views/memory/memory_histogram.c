@@ -121,8 +121,7 @@ static void put_json_table(
 	lode_json_member_number(json, "weight", table->weight);
 	lode_json_member_number(json, "share", lode_share_of(table->weight, self->notes.weight));
 	lode_json_member_number(json, "n_cells", (double)table->n_cells);
-	lode_json_key(json, "cells");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "cells", '[');
 	put_cells(self, table, &rows);
 	lode_json_end(json, ']');
 }
@@ -130,12 +129,10 @@ static void put_json_table(
 static void put_json_threads(const Tables *self, LodeJsonStream *json)
 {
 	lode_json_line(json);
-	lode_json_key(json, "threads");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "threads", '[');
 	for (guint i = 0; i < self->threads->len; i++) {
 		const LodeHistogramTable *table = &LODE_AT(self->threads, LodeHistogramTable, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_memory_thread_json(json, self->profile, table->thread);
 		put_json_table(self, table, json);
 		lode_json_end(json, '}');
@@ -157,8 +154,7 @@ static void write_json(const Tables *self, FILE *out)
 	lode_memory_notes_json(&self->notes, &json);
 	if (self->options->scope != LODE_HISTOGRAM_BY_THREAD) {
 		lode_json_line(&json);
-		lode_json_key(&json, "together");
-		lode_json_begin(&json, '{');
+		lode_json_member_begin(&json, "together", '{');
 		put_json_table(self, &self->together, &json);
 		lode_json_end(&json, '}');
 	}

@@ -155,8 +155,7 @@ static void put_levels(LodeJsonStream *json, const void *row, const void *user_d
 	const GArray *levels = ((const Row *)row)->of->levels;
 
 	(void)user_data;
-	lode_json_key(json, "levels");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "levels", '{');
 	for (guint i = 0; levels != NULL && i < levels->len; i++) {
 		const LodeLevelWeight *level = &g_array_index(levels, LodeLevelWeight, i);
 		lode_json_member_number(json, level->level, level->weight);
@@ -396,8 +395,7 @@ static void put_json_layout(const LodeTypeLayout *layout, LodeJsonStream *json)
 	const View view = {layout, 0};
 	const LodeListing listing = listing_of(&view);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_function_name_json(json, "type", layout->type->name);
 	lode_json_member_number(json, "size", (double)layout->type->size);
 	lode_json_member_number(json, "holes", (double)layout->hole_bytes);
@@ -422,8 +420,7 @@ static void write_json(const LodeProfile *profile, const GPtrArray *layouts,
 	lode_json_line(&json);
 	lode_memory_notes_json(options->notes, &json);
 	lode_json_line(&json);
-	lode_json_key(&json, "layouts");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "layouts", '[');
 	for (guint i = 0; i < layouts->len; i++)
 		put_json_layout(layouts->pdata[i], &json);
 	lode_json_end(&json, ']');

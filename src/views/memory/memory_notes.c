@@ -327,8 +327,7 @@ void lode_memory_notes_text(const LodeMemoryNotes *self, const LodeTerminal *ter
 
 static void put_json_rules(const LodeMemoryNotes *self, LodeJsonStream *json)
 {
-	lode_json_key(json, "rules");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "rules", '{');
 	for (int i = LODE_RULE_NONE + 1; i < LODE_N_RULES; i++)
 		lode_json_member_number(json, lode_address_rule_to_text((LodeAddressRule)i),
 			(double)self->by_rule[i]);
@@ -337,8 +336,7 @@ static void put_json_rules(const LodeMemoryNotes *self, LodeJsonStream *json)
 
 static void put_json_reasons(const LodeMemoryNotes *self, LodeJsonStream *json)
 {
-	lode_json_key(json, "reasons");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "reasons", '{');
 	for (int i = LODE_REASON_NONE; i < LODE_N_REASONS; i++)
 		if (self->by_reason[i] > 0)
 			lode_json_member_number(json,
@@ -349,8 +347,7 @@ static void put_json_reasons(const LodeMemoryNotes *self, LodeJsonStream *json)
 
 void lode_memory_notes_json(const LodeMemoryNotes *self, LodeJsonStream *json)
 {
-	lode_json_key(json, "notes");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "notes", '{');
 	lode_json_member_number(json, "recorded", (double)self->n_recorded);
 	lode_json_member_number(json, "chosen", (double)self->n_chosen);
 	lode_json_member_number(json, "page_faults", (double)self->n_faults);

@@ -79,8 +79,7 @@ static void put_keys(LodeJsonStream *json, const void *row, const void *user_dat
 	const LodePivotRow *path[LODE_PIVOT_MAX_LEVELS];
 	unsigned n = find_path(pivot, &self->of, path);
 
-	lode_json_key(json, "keys");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "keys", '[');
 	for (unsigned i = 0; i < n; i++)
 		put_json_key(pivot, path[i], json);
 	lode_json_end(json, ']');
@@ -126,8 +125,7 @@ static void put_levels(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
 	const LodePivot *pivot = document->result;
 
-	lode_json_key(json, "by");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "by", '[');
 	for (unsigned i = 0; i < pivot->n_levels; i++)
 		lode_json_string(json, pivot->titles[i]);
 	lode_json_end(json, ']');
@@ -138,8 +136,7 @@ static void put_total(const LodeMemoryDocument *document, LodeJsonStream *json)
 {
 	const LodePivot *pivot = document->result;
 
-	lode_json_key(json, "total");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "total", '{');
 	lode_totals_put(&pivot->total, pivot->total.weight, json);
 	lode_json_end(json, '}');
 	lode_json_line(json);

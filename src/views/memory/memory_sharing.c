@@ -647,8 +647,7 @@ static void write_csv(const Table *self, FILE *out)
 static void put_json_totals(
 	const Table *self, LodeJsonStream *json, const char *name, const LodeAccessTotals *totals)
 {
-	lode_json_key(json, name);
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, name, '{');
 	lode_totals_put(totals, self->sharing->total.weight, json);
 	lode_json_end(json, '}');
 	lode_json_line(json);
@@ -660,8 +659,7 @@ static void put_json_stores(
 	LodeRowStream rows;
 
 	lode_row_stream_init_json(&rows, json);
-	lode_json_key(json, "due_to");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "due_to", '[');
 	for (uint32_t i = 0; i < access->n_stores; i++) {
 		lode_row_begin(&rows);
 		put_store(self, store_at(self->sharing, access, i), &rows);
@@ -675,11 +673,9 @@ static void put_json_line(const Table *self, const LodeSharedLine *line, LodeJso
 	LodeRowStream rows;
 
 	lode_row_stream_init_json(&rows, json);
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	put_line(self, line, &rows);
-	lode_json_key(json, "accesses");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "accesses", '[');
 	for (uint32_t i = 0; i < line->n_accesses; i++) {
 		lode_row_begin(&rows);
 		put_access(self, access_at(self->sharing, line, i), &rows);
@@ -714,8 +710,7 @@ static void write_json(const Table *self, FILE *out)
 	put_json_totals(self, &json, "no_address", &sharing->unresolved);
 	lode_json_member_number(
 		&json, "shared_error", lode_share_of(sharing->shared_error, sharing->total.weight));
-	lode_json_key(&json, "lines");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "lines", '[');
 	for (guint i = 0; i < n_written(self); i++)
 		put_json_line(self, line_at(sharing, i), &json);
 	lode_json_end(&json, ']');

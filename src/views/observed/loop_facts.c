@@ -161,8 +161,7 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 
 	if (loop == NULL)
 		return;
-	lode_json_key(json, "loop");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "loop", '{');
 	lode_json_member_string(json, "core", profile->core);
 	lode_json_member_bool(json, "is_innermost", loop->is_innermost);
 	lode_json_member_number(json, "iterations", loop->iterations);
@@ -174,8 +173,7 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 	lode_json_member_number(json, "recurrence_cycles", known(loop->recurrence_cycles));
 	lode_json_member_string(json, "other_recurrence", loop->other_recurrence);
 	lode_json_member_number(json, "other_cycles", known(loop->other_cycles));
-	lode_json_key(json, "cycles");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "cycles", '{');
 	for (unsigned i = 0; i < LODE_N_UNITS; i++)
 		lode_json_member_number(json, lode_unit_name((LodeUnit)i), loop->cycles[i]);
 	lode_json_end(json, '}');
@@ -220,8 +218,7 @@ void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json)
 {
 	LodeLoopSums sums = lode_loop_facts_sum(profile);
 
-	lode_json_key(json, "loops");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "loops", '{');
 	lode_json_member_string(json, "core", profile->core);
 	lode_json_member_number(json, "innermost", sums.n_innermost);
 	lode_json_member_number(json, "share", sums.weight_share);
@@ -237,13 +234,11 @@ void lode_loop_facts_machine_json(const LodeProfile *profile, LodeJsonStream *js
 	const double *const rates[] = {profile->rates.read, profile->rates.write};
 	static const char *const names[] = {"read_rates", "write_rates"};
 
-	lode_json_key(json, "machine");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "machine", '{');
 	lode_json_member_number(json, "cycles_per_ns",
 		profile->cycles_per_ns > 0 ? profile->cycles_per_ns : (double)NAN);
 	for (unsigned k = 0; k < 2; k++) {
-		lode_json_key(json, names[k]);
-		lode_json_begin(json, '{');
+		lode_json_member_begin(json, names[k], '{');
 		for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++)
 			lode_json_member_number(json, lode_rate_level_name(i),
 				rates[k][i] > 0 ? rates[k][i] : (double)NAN);

@@ -154,8 +154,7 @@ static void put_edges(
 	uint32_t function = lode_profile_instruction(profile, source)->function;
 
 	lode_json_member_number(json, "n_edges", edges->len);
-	lode_json_key(json, "edges");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "edges", '[');
 	for (guint i = 0; i < MIN(edges->len, MOST_EDGES); i++) {
 		const LodeObservedEdge *edge = &LODE_AT(edges, LodeObservedEdge, i);
 		const LodeInstruction *target = lode_profile_instruction(profile, edge->target);

@@ -153,12 +153,10 @@ static void put_processes(LodeJsonStream *json, const LodeProfile *profile)
 {
 	g_autoptr(GArray) programs = lode_observed_programs(profile, MOST_PROGRAMS);
 
-	lode_json_key(json, "processes");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "processes", '[');
 	for (guint i = 0; i < programs->len; i++) {
 		const LodeSteppedProgram *process = &LODE_AT(programs, LodeSteppedProgram, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_number(json, "processes", process->n);
 		lode_json_member_number(json, "pid", process->pid);
 		lode_json_member_string(json, "name", process->name);
@@ -176,8 +174,7 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 	LodeObservedBranches branches = lode_observed_branches(profile);
 	LodeWindowSums sums = lode_windows_sums(windows);
 
-	lode_json_key(json, "windows");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "windows", '{');
 	lode_json_member_number(json, "windows", (double)windows->n_windows);
 	lode_json_member_number(json, "steps", (double)windows->n_steps);
 	lode_json_member_number(json, "unresolved_steps", (double)windows->n_unresolved);

@@ -193,15 +193,13 @@ static double *sum_bins(const LodeStacks *stacks, uint32_t event, const Span *sp
 static void put_thread(
 	LodeJsonStream *json, const LodeProgramShare *row, const double *bins, uint32_t n_bins)
 {
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_number(json, "pid", row->pid);
 	lode_json_member_number(json, "tid", row->tid);
 	lode_json_member_string(json, "name", row->name);
 	lode_json_member_number(json, "samples", row->samples);
 	lode_json_member_number(json, "weight", row->share);
-	lode_json_key(json, "values");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "values", '[');
 	for (uint32_t i = 0; i < n_bins; i++)
 		lode_json_number(json, bins[i]);
 	lode_json_end(json, ']');
@@ -217,8 +215,7 @@ static void put_threads(
 	g_autofree double *bins = sum_bins(profile->stacks, event, span, row_of, n_bins);
 	guint n = MIN(rows->len, LODE_TIMELINE_MAX_THREADS);
 
-	lode_json_key(json, "threads");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "threads", '[');
 	for (guint i = 0; i < n; i++)
 		put_thread(json, row_at(rows, i), bins + (size_t)i * n_bins, n_bins);
 	lode_json_end(json, ']');
@@ -241,8 +238,7 @@ bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out,
 	if (has_samples) {
 		put_threads(&json, profile, &span, n_bins);
 	} else {
-		lode_json_key(&json, "threads");
-		lode_json_begin(&json, '[');
+		lode_json_member_begin(&json, "threads", '[');
 		lode_json_end(&json, ']');
 		lode_json_member_number(&json, "threads_left_out", 0);
 	}

@@ -31,26 +31,22 @@ static void put_segments(Heat *self)
 {
 	LodeJsonStream *json = &self->json;
 
-	lode_json_key(json, "segments");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "segments", '[');
 	for (guint i = 0; i < self->grid->axis->segments->len; i++) {
 		const LodeAddressSegment *segment = &LODE_AT(
 			self->grid->axis->segments, LodeAddressSegment, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", segment->name);
 		put_address(json, "first", segment->first);
 		put_address(json, "last", segment->last);
 		lode_json_member_number(json, "first_row", segment->first_row);
 		lode_json_member_number(json, "rows", segment->n_rows);
 		lode_json_member_number(json, "weight", segment->weight);
-		lode_json_key(json, "objects");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "objects", '[');
 		for (guint j = 0; j < segment->objects->len; j++)
 			lode_json_string(json, g_ptr_array_index(segment->objects, j));
 		lode_json_end(json, ']');
-		lode_json_key(json, "short_objects");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "short_objects", '[');
 		for (guint j = 0; j < segment->objects->len; j++) {
 			g_autofree char *brief = lode_function_name_short(
 				g_ptr_array_index(segment->objects, j));
@@ -68,8 +64,7 @@ static void put_rows(Heat *self)
 	LodeJsonStream *json = &self->json;
 	uint64_t first, last;
 
-	lode_json_key(json, "rows");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "rows", '[');
 	for (uint32_t row = 0; row < self->grid->axis->n_rows; row++) {
 		char text[LODE_ADDRESS_TEXT_SIZE];
 		lode_address_axis_range(self->grid->axis, row, &first, &last);
@@ -87,8 +82,7 @@ static void put_threads(Heat *self)
 	const GArray *threads = self->grid->threads;
 
 	lode_json_member_number(json, "threads_per_column", self->grid->threads_per_column);
-	lode_json_key(json, "threads");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "threads", '[');
 	for (guint i = 0; i < threads->len; i++) {
 		g_autofree char *name = lode_memory_thread_name(
 			self->profile, g_array_index(threads, uint32_t, i));
@@ -96,8 +90,7 @@ static void put_threads(Heat *self)
 	}
 	lode_json_end(json, ']');
 	/* As a filter calls them. */
-	lode_json_key(json, "thread_labels");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "thread_labels", '[');
 	for (guint i = 0; i < threads->len; i++) {
 		g_autofree char *label = lode_memory_thread_label(
 			self->profile, g_array_index(threads, uint32_t, i));
@@ -111,8 +104,7 @@ static void put_by_thread(Heat *self)
 {
 	LodeJsonStream *json = &self->json;
 
-	lode_json_key(json, "by_thread");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "by_thread", '[');
 	for (uint32_t column = 0; column < self->grid->n_columns; column++) {
 		for (uint32_t row = 0; row < self->grid->axis->n_rows; row++) {
 			double weights[LODE_GRID_N_KINDS], all = 0;
@@ -141,8 +133,7 @@ static void put_by_time(Heat *self)
 	LodeJsonStream *json = &self->json;
 	const LodeMemoryGrid *grid = self->grid;
 
-	lode_json_key(json, "by_time");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "by_time", '[');
 	for (uint32_t row = 0; row < grid->axis->n_rows; row++) {
 		for (uint32_t step = 0; step < LODE_GRID_STEPS; step++) {
 			size_t box = (size_t)row * LODE_GRID_STEPS + step;
@@ -189,8 +180,7 @@ static void put_names(Heat *self)
 	const GArray *objects = self->profile->memory->objects;
 	char text[LODE_ADDRESS_TEXT_SIZE];
 
-	lode_json_key(json, "names");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "names", '[');
 	for (guint i = 0; i < self->grid->extents->len; i++) {
 		const LodeObjectExtent *extent = &LODE_AT(self->grid->extents, LodeObjectExtent, i);
 		const char *name = LODE_AT(objects, LodeDataObject, extent->object).name;
@@ -233,8 +223,7 @@ static void put_document(Heat *self, uint64_t granularity)
 	lode_json_line(json);
 	put_threads(self);
 	lode_json_line(json);
-	lode_json_key(json, "kinds_of_access");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "kinds_of_access", '[');
 	for (int kind = 0; kind < LODE_GRID_N_KINDS; kind++)
 		lode_json_string(json, kind_words[kind]);
 	lode_json_end(json, ']');

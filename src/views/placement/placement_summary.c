@@ -453,16 +453,14 @@ static void write_json_memory(LodeJsonStream *json, const LodePlacementProposal 
 	const LodeProposedMemory *memory = memory_at(proposal, i);
 	const LodeMemoryNode *node = lode_topology_node(proposal->topology, i);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_number(json, "memory", i);
 	lode_json_member_number(json, "node", node->node);
 	lode_json_member_number(json, "cpus", node->cpus->len);
 	lode_json_member_number(json, "pages", (double)memory->n_pages);
 	lode_json_member_number(json, "accesses", memory->accesses);
 	lode_json_member_number(json, "share", share_of(proposal, memory->accesses));
-	lode_json_key(json, "threads");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "threads", '[');
 	for (guint t = 0; t < memory->threads->len; t++)
 		lode_json_number(json, LODE_AT(memory->threads, uint32_t, t));
 	lode_json_end(json, ']');
@@ -474,12 +472,10 @@ static void write_json_policies(LodeJsonStream *json, const LodePlacementProposa
 	PolicyRows rows;
 
 	collect_policies(&rows, proposal);
-	lode_json_key(json, "policies");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "policies", '[');
 	for (size_t i = 0; i < rows.n; i++) {
 		const LodePlacementLocality *locality = &proposal->localities[rows.shown[i]];
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(
 			json, "policy", lode_placement_policy_to_text(rows.shown[i]));
 		lode_json_member_string(json, "meaning", policy_meaning(rows.shown[i]));
@@ -499,8 +495,7 @@ static void write_json_policies(LodeJsonStream *json, const LodePlacementProposa
 
 static void write_json_threads(LodeJsonStream *json, const LodePlacementProposal *proposal)
 {
-	lode_json_key(json, "thread_rows");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "thread_rows", '[');
 	for (uint32_t i = 0; i < proposal->matrix->n_threads; i++) {
 		uint32_t memory = lode_placement_thread_memory(proposal->placement, i);
 		lode_json_begin(json, '{');
@@ -517,11 +512,7 @@ static void write_json_threads(LodeJsonStream *json, const LodePlacementProposal
 static void write_strings(LodeJsonStream *json, const char *name, const GPtrArray *strings)
 {
 	lode_json_line(json);
-	lode_json_key(json, name);
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < strings->len; i++)
-		lode_json_string(json, strings->pdata[i]);
-	lode_json_end(json, ']');
+	lode_json_member_strings(json, name, strings);
 }
 
 static void write_json(Summary *self)
@@ -542,8 +533,7 @@ static void write_json(Summary *self)
 	lode_json_member_number(&json, "ranges", proposal->placement->ranges->len);
 	lode_json_member_number(&json, "interleaved_pages", (double)proposal->n_interleaved);
 	lode_json_line(&json);
-	lode_json_key(&json, "memories");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "memories", '[');
 	for (guint i = 0; i < proposal->memories->len; i++)
 		write_json_memory(&json, proposal, i);
 	lode_json_end(&json, ']');

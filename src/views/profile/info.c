@@ -557,8 +557,7 @@ static void put_json_rows(LodeJsonStream *json, const GArray *rows, const char *
 		const LodeFactRow *row = &g_array_index(rows, LodeFactRow, i);
 		if (strcmp(row->section, section) != 0)
 			continue;
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", row->name);
 		lode_json_member_number(json, "value", row->number);
 		if (isfinite(row->share))
@@ -571,12 +570,10 @@ static void put_json_rows(LodeJsonStream *json, const GArray *rows, const char *
 
 static void put_json_runs(LodeJsonStream *json, const GPtrArray *runs)
 {
-	lode_json_key(json, "runs");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "runs", '[');
 	for (guint i = 0; runs != NULL && i < runs->len; i++) {
 		const LodeRunSummary *run = g_ptr_array_index(runs, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", run->name);
 		lode_json_member_string(json, "weight", run->weight);
 		lode_json_member_number(json, "sequences", (double)run->n_sequences);
@@ -591,12 +588,10 @@ static void put_json_runs(LodeJsonStream *json, const GPtrArray *runs)
 
 static void put_json_origins(LodeJsonStream *json, const LodeProfile *profile)
 {
-	lode_json_key(json, "origins");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "origins", '[');
 	for (guint i = 0; i < profile->origins->len; i++) {
 		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", origin->name);
 		lode_json_member_string(json, "host", origin->host);
 		lode_json_member_string(json, "program", origin->program);
@@ -619,8 +614,7 @@ static void write_json(
 	lode_json_line(&json);
 	lode_profile_json_head(&json, profile);
 	lode_json_line(&json);
-	lode_json_key(&json, "flow_conservation");
-	lode_json_begin(&json, '{');
+	lode_json_member_begin(&json, "flow_conservation", '{');
 	lode_json_member_number(&json, "checked", profile->inflow_checked);
 	lode_json_member_number(&json, "equal", profile->inflow_equal);
 	lode_json_member_number(&json, "share",

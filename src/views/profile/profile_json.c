@@ -25,8 +25,7 @@ static void put_sampled_events(LodeJsonStream *json, const LodeProfile *profile)
 	}
 	if (names->len < 2)
 		return;
-	lode_json_key(json, "sampled_events");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "sampled_events", '[');
 	for (guint i = 0; i < names->len; i++)
 		lode_json_string(json, g_ptr_array_index(names, i));
 	lode_json_end(json, ']');
@@ -39,8 +38,7 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 	g_autofree char *simulated = lode_profile_simulated(profile);
 	g_autofree char *sampling = lode_profile_sampling(profile);
 
-	lode_json_key(json, "profile");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "profile", '{');
 	lode_json_member_string(json, "program", profile->program);
 	lode_json_member_string(json, "creator", tool);
 	if (profile->part != NULL)
@@ -93,8 +91,7 @@ static void put_run(LodeJsonStream *json, const LodeMiningRun *run)
 {
 	const LodeMiningParameters *parameters = &run->parameters;
 
-	lode_json_key(json, "run");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "run", '{');
 	lode_json_member_string(json, "name", run->name);
 	lode_json_member_bool(json, "is_instruction_mode", parameters->is_instruction_mode);
 	lode_json_member_bool(json, "is_complete", run->is_complete);
@@ -111,12 +108,10 @@ static void put_run(LodeJsonStream *json, const LodeMiningRun *run)
 
 void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profile)
 {
-	lode_json_key(json, "unresolved");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "unresolved", '[');
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "reason", row->reason);
 		lode_json_member_string(json, "example", row->example);
 		lode_json_member_number(json, "count", row->count);

@@ -226,8 +226,7 @@ void lode_threads_json(LodeJsonStream *json, const LodeProfile *profile)
 	for (guint i = 0; i < profile->thread_times->len; i++) {
 		const LodeThreadTime *row = &LODE_AT(
 			profile->thread_times, LodeThreadTime, order[i]);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", row->name);
 		lode_json_member_number(json, "pid", row->pid);
 		lode_json_member_number(json, "tid", row->tid);

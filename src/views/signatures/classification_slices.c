@@ -96,8 +96,7 @@ static void put_slice(const Slices *self, guint i, LodeJsonStream *json)
 {
 	const LodeClassification *found = g_ptr_array_index(self->found, i);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_number(json, "begin", seconds_from_begin(self, i, false));
 	lode_json_member_number(json, "end", seconds_from_begin(self, i, true));
 	lode_json_member_number(
@@ -108,8 +107,7 @@ static void put_slice(const Slices *self, guint i, LodeJsonStream *json)
 		lode_json_member_number(json, "rest", found->rest);
 		lode_json_member_number(json, "rest_share", found->rest_share);
 		lode_json_member_number(json, "rest_placed", found->rest_placed);
-		lode_json_key(json, "shares");
-		lode_json_begin(json, '{');
+		lode_json_member_begin(json, "shares", '{');
 		for (guint j = 0; j < self->signatures->len; j++) {
 			const LodeSignature *signature = g_ptr_array_index(self->signatures, j);
 			lode_json_member_number(
@@ -126,8 +124,7 @@ static void write_slices_json(const Slices *self)
 
 	lode_json_stream_init(&json, self->out);
 	lode_json_begin(&json, '{');
-	lode_json_key(&json, "slices");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "slices", '[');
 	for (guint i = 0; i < self->slices->len; i++)
 		put_slice(self, i, &json);
 	lode_json_end(&json, ']');

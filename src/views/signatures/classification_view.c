@@ -379,8 +379,7 @@ static void write_text(const View *self)
 static void put_evidence(
 	LodeJsonStream *json, const char *key, const LodeEvidence *evidence, uint32_t n)
 {
-	lode_json_key(json, key);
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, key, '[');
 	for (uint32_t i = 0; i < n; i++) {
 		lode_json_begin(json, '{');
 		lode_json_member_string(json, "kind", lode_sequence_kind_to_text(evidence[i].kind));
@@ -397,8 +396,7 @@ static void put_match(const View *self, LodeJsonStream *json, const LodeSignatur
 {
 	const LodeSignature *signature = signature_of(self, match);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_string(json, "signature", signature->name);
 	lode_json_member_string(json, "frequency", lode_frequency_to_text(signature->frequency));
 	lode_json_member_number(json, "profiles", signature->n_profiles);
@@ -422,8 +420,7 @@ static void put_place(const View *self, LodeJsonStream *json, const LodeUnknownP
 	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", place->address);
 	g_autofree char *end = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", place->end);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_function_name_json(json, "function", function->name);
 	lode_json_member_string(
 		json, "image", lode_profile_image(self->profile, function->image)->path);
@@ -440,13 +437,11 @@ static void put_place(const View *self, LodeJsonStream *json, const LodeUnknownP
 static void put_capacity(const View *self, LodeJsonStream *json)
 {
 	lode_json_line(json);
-	lode_json_key(json, "capacity");
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, "capacity", '{');
 	lode_json_member_number(json, "used", self->capacity->used);
 	lode_json_member_number(json, "growth", self->capacity->growth);
 	lode_json_member_bool(json, "is_by_executions", self->capacity->is_by_executions);
-	lode_json_key(json, "rows");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "rows", '[');
 	for (guint i = 0; i < self->capacity->rows->len; i++) {
 		const LodeCapacityRow *row = &LODE_AT(self->capacity->rows, LodeCapacityRow, i);
 		const LodeSignature *signature = row->signature != LODE_NONE
@@ -491,14 +486,12 @@ static void write_json(const View *self)
 	lode_json_member_number(&json, "executions", found->executions);
 	lode_json_member_number(&json, "covered", found->covered);
 	lode_json_line(&json);
-	lode_json_key(&json, "signatures");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "signatures", '[');
 	for (guint i = 0; i < found->matches->len; i++)
 		put_match(self, &json, match_at(self, i));
 	lode_json_end(&json, ']');
 	lode_json_line(&json);
-	lode_json_key(&json, "places");
-	lode_json_begin(&json, '[');
+	lode_json_member_begin(&json, "places", '[');
 	for (guint i = 0; i < found->places->len; i++)
 		put_place(self, &json, &LODE_AT(found->places, LodeUnknownPlace, i));
 	lode_json_end(&json, ']');

@@ -139,8 +139,7 @@ static double misses_per_1000(const LodeCacheCounts *counts, uint64_t n_instruct
 static void put_counts(LodeJsonStream *json, const char *name, const uint64_t *counts,
 	const char *const *names, unsigned n)
 {
-	lode_json_key(json, name);
-	lode_json_begin(json, '{');
+	lode_json_member_begin(json, name, '{');
 	for (unsigned i = 0; i < n; i++)
 		lode_json_member_number(json, names[i], (double)counts[i]);
 	lode_json_end(json, '}');
@@ -163,8 +162,7 @@ static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const
 {
 	const LodeCacheCounts *counts = row->counts;
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	put_cache(json, row->cache);
 	put_counts(json, "accesses", counts->accesses, lode_reference_kind_names,
 		LODE_N_REFERENCE_KINDS);
@@ -192,13 +190,11 @@ static void begin_hierarchy(LodeJsonStream *json, const LodeHierarchy *hierarchy
 {
 	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 	lode_json_member_string(json, "name", hierarchy->name);
 	lode_json_member_string(json, "text", text);
 	lode_json_member_number(json, "cores", hierarchy->n_cores);
-	lode_json_key(json, "caches");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "caches", '[');
 }
 
 static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *results)
@@ -206,8 +202,7 @@ static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *result
 	g_autoptr(GArray) rows = cache_rows(results);
 	guint row = 0;
 
-	lode_json_key(json, "hierarchies");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "hierarchies", '[');
 	for (size_t i = 0; i < results->n_hierarchies; i++) {
 		begin_hierarchy(json, results->hierarchies[i]);
 		for (; row < rows->len && g_array_index(rows, CacheRow, row).hierarchy == i; row++)
@@ -220,13 +215,11 @@ static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *result
 
 static void put_points(LodeJsonStream *json, const LodeMissCurve *curve)
 {
-	lode_json_key(json, "points");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "points", '[');
 	for (guint i = 0; i < curve->points->len; i++) {
 		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
 
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_number(json, "lines", (double)point->n_lines);
 		lode_json_member_number(json, "bytes", (double)point->n_lines * curve->line_bytes);
 		lode_json_member_number(json, "misses", (double)point->misses);
@@ -239,11 +232,9 @@ static void put_points(LodeJsonStream *json, const LodeMissCurve *curve)
 
 static void put_reuses(LodeJsonStream *json, const LodeMissCurve *curve)
 {
-	lode_json_key(json, "reuses");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "reuses", '[');
 	for (unsigned i = 0; i < curve->n_bins; i++) {
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_number(json, "from", i > 0 ? (double)(UINT64_C(1) << (i - 1)) : 0);
 		lode_json_member_number(json, "to", (double)((UINT64_C(1) << i) - 1));
 		lode_json_member_number(json, "accesses", (double)curve->reuses[i]);
@@ -254,13 +245,11 @@ static void put_reuses(LodeJsonStream *json, const LodeMissCurve *curve)
 
 static void put_curves(LodeJsonStream *json, const GPtrArray *curves, const char *key)
 {
-	lode_json_key(json, key);
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, key, '[');
 	for (guint i = 0; i < curves->len; i++) {
 		const LodeMissCurve *curve = g_ptr_array_index(curves, i);
 
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		if (curve->thread != LODE_MISS_CURVE_ALL)
 			lode_json_member_number(json, "thread", curve->thread);
 		lode_json_member_string(json, "of", lode_miss_curve_holds_text(curve->holds));

@@ -162,8 +162,7 @@ void lode_cache_times_write(
 
 static void put_json_caches(LodeJsonStream *json, const LodeCacheResults *results, guint time)
 {
-	lode_json_key(json, "caches");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "caches", '[');
 	for (size_t i = 0; i < results->n_hierarchies; i++) {
 		const GArray *caches = results->hierarchies[i]->caches;
 		for (guint j = 0; j < caches->len; j++) {
@@ -190,8 +189,7 @@ static void put_json_curve(
 	lode_json_member_number(json, "line_bytes", curve->line_bytes);
 	lode_json_member_number(json, "accesses", (double)reuses->n_accesses);
 	lode_json_member_number(json, "first_uses", (double)reuses->n_first);
-	lode_json_key(json, "points");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "points", '[');
 	for (unsigned bin = 0; bin < MAX(curve->n_bins, 1); bin++) {
 		double lines = (double)(UINT64_C(1) << bin);
 		lode_json_begin(json, '{');
@@ -213,18 +211,15 @@ void lode_cache_times_put_json(LodeJsonStream *json, const LodeCacheResults *res
 	if (times == NULL)
 		return;
 	lode_json_line(json);
-	lode_json_key(json, "times");
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, "times", '[');
 	for (guint i = 0; i < lode_replay_times_n(times); i++) {
 		const LodeReplayTime *time = lode_replay_times_at(times, i);
-		lode_json_line(json);
-		lode_json_begin(json, '{');
+		lode_json_line_begin(json, '{');
 		lode_json_member_number(json, "first_reference", (double)time->first_reference);
 		lode_json_member_number(json, "references", (double)time->n_references);
 		lode_json_member_number(json, "instructions", (double)time->n_instructions);
 		put_json_caches(json, results, i);
-		lode_json_key(json, "curves");
-		lode_json_begin(json, '[');
+		lode_json_member_begin(json, "curves", '[');
 		for (guint j = 0; j < curves->len; j++)
 			put_json_curve(
 				json, curves->pdata[j], lode_replay_times_reuses(times, i, j));

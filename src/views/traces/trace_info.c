@@ -205,14 +205,12 @@ static void put_hex(LodeJsonStream *json, const char *name, uint64_t value)
 static void begin_list(LodeJsonStream *json, const char *name)
 {
 	lode_json_line(json);
-	lode_json_key(json, name);
-	lode_json_begin(json, '[');
+	lode_json_member_begin(json, name, '[');
 }
 
 static void begin_item(LodeJsonStream *json)
 {
-	lode_json_line(json);
-	lode_json_begin(json, '{');
+	lode_json_line_begin(json, '{');
 }
 
 static void put_json_head(LodeJsonStream *json, const LodeTraceSummary *summary,
