@@ -247,11 +247,9 @@ static const LodeColumn columns[] = {
 	{"weight", LODE_CELL_SHARE(Row, weight), .titled = 1, .at = 1},
 	{"samples", LODE_CELL_NUMBER(Row, samples)},
 	{"calls", LODE_CELL_NUMBER(Row, calls)},
-	{.title = "calls", LODE_CELL_COUNT(Row, calls), .at = 2, .dropped = 1, .when = FROM_COUNTS},
-	{.title = "samples",
-		LODE_CELL_COUNT(Row, samples),
-		.at = 2,
-		.dropped = 1,
+	{NULL, LODE_CELL_COUNT(Row, calls), .title = "calls", .at = 2, .dropped = 1,
+		.when = FROM_COUNTS},
+	{NULL, LODE_CELL_COUNT(Row, samples), .title = "samples", .at = 2, .dropped = 1,
 		.when = FROM_SAMPLES},
 	{.title = "image", .append = lode_call_lines_image_cell, .at = 3, .dropped = 2},
 	{.title = "function", .append = append_name, .at = 4},
@@ -332,7 +330,8 @@ static const LodeColumn line_columns[] = {
 	{"function", LODE_CELL_NAME(LineRow, function), .at = 4, .dropped = 2, .missing = "?"},
 	{"weight", LODE_CELL_SHARE(LineRow, share), .title = "Own lines", .at = 1},
 	{"samples", LODE_CELL_COUNT(LineRow, samples), .at = 2, .dropped = 1},
-	{.title = "line", LODE_CELL_TEXT(LineRow, place), .at = 3, .style = LODE_STYLE_STRONG},
+	{NULL, LODE_CELL_TEXT(LineRow, place), .title = "line", .at = 3,
+		.style = LODE_STYLE_STRONG},
 };
 const LodeColumns lode_own_lines_columns = LODE_COLUMNS("own_lines", line_columns, LineRow);
 

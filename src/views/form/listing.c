@@ -142,23 +142,21 @@ typedef struct {
 
 static void append_number(const LodeColumn *column, double value, GString *out)
 {
-	char text[LODE_NUMBER_SIZE];
+	bool is_ratio = column->kind == LODE_COLUMN_RATIO;
+	char text[LODE_NUMBER_SIZE], format[8];
 
+	g_snprintf(format, sizeof(format), "%%.%uf", is_ratio ? 3 : column->decimals);
 	if (column->kind == LODE_COLUMN_COUNT)
 		lode_number_format_count(value, text);
 	else if (column->kind == LODE_COLUMN_SHARE)
 		lode_number_format_share(value, text);
 	else if (column->kind == LODE_COLUMN_SIZE)
 		lode_memory_size_text((uint64_t)value, text);
-	else if (column->kind == LODE_COLUMN_RATIO)
-		g_ascii_formatd(text, sizeof(text), "%.3f %%", 100 * value);
-	else if (column->decimals > 0)
-		g_snprintf(text, sizeof(text), "%.*f", column->decimals, value);
+	else if (is_ratio || column->decimals > 0)
+		g_ascii_formatd(text, sizeof(text), format, is_ratio ? 100 * value : value);
 	else
 		lode_number_format_exact(value, text);
-	g_string_append(out, text);
-	if (column->unit != NULL)
-		g_string_append(out, column->unit);
+	g_string_append_printf(out, "%s%s", text, is_ratio ? " %" : "");
 }
 
 static LodeStyle listing_cell(size_t number, unsigned i, GString *out, const void *user_data)
@@ -235,7 +233,7 @@ static unsigned choose_columns(Text *self, LodeTableColumn *out_columns)
 				continue;
 			out_columns[n] = (LodeTableColumn){
 				column->titled > 0 ? listing->titles[column->titled - 1] : title,
-				.is_text = is_text ? !column->is_right : column->is_left,
+				.is_text = is_text && !column->is_right,
 				.dropped = column->dropped};
 			self->shown[n++] = column;
 		}
@@ -352,7 +350,7 @@ static void put_members(const LodeListing *self, const void *row, LodeJsonStream
 {
 	for (unsigned i = 0; i < self->columns->n_columns; i++) {
 		const LodeColumn *column = &self->columns->columns[i];
-		if (column->kind == LODE_COLUMN_GROUP_END) {
+		if (column->kind == LODE_COLUMN_GROUP_END && is_wanted(self, column)) {
 			lode_json_end(json, '}');
 		} else if (column->put != NULL) {
 			column->put(json, row, self->user_data);

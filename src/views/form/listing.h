@@ -73,11 +73,9 @@ typedef struct {
 	uint8_t dropped;   /* as in LodeTableColumn */
 	uint8_t decimals;  /* of a number */
 	bool is_right;     /* text that stands to the right as numbers do */
-	bool is_left;      /* numbers that stand to the left */
 	bool hides_empty;  /* the column is left out where no row has a value but 0 */
 	const char *title; /* NULL: the key */
 	uint8_t titled; /* the title is this one of the listing's, from 1; 0: it is the column's */
-	const char *unit;    /* after a number */
 	const char *missing; /* for no value; NULL: nothing */
 	LodeStyle style;
 	size_t styled;   /* where the row has the style, as LodeStyle; 0: it is always the same */

@@ -29,11 +29,8 @@ static const LodeColumn columns[] = {
 	{"samples", LODE_CELL_COUNT(Row, of.n_samples), .at = 2, .dropped = 1},
 	{"weight", LODE_CELL_NUMBER(Row, of.weight)},
 	{"share", LODE_CELL_SHARE(Row, share), .at = 1, .styled = offsetof(Row, share_style)},
-	{.title = "object, what accesses it, its callers",
-		LODE_CELL_NAME(Row, name),
-		.at = 3,
-		.styled = offsetof(Row, name_style),
-		.indented = offsetof(Row, of.level)},
+	{NULL, LODE_CELL_NAME(Row, name), .title = "object, what accesses it, its callers", .at = 3,
+		.styled = offsetof(Row, name_style), .indented = offsetof(Row, of.level)},
 };
 const LodeColumns lode_memory_callers_columns = LODE_COLUMNS("rows", columns, Row);
 

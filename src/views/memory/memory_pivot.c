@@ -95,10 +95,7 @@ static const LodeColumn columns[] = {
 	{.put = put_keys},
 	{"KEY", LODE_CELL_TEXT(Row, keys[0]), .only = LODE_IN_CSV, .is_repeated = true},
 	LODE_TOTALS_COLUMNS(Row, cells, 1, 1, offsetof(Row, weight_style), 0),
-	{.titled = 1,
-		LODE_CELL_NAME(Row, name),
-		.at = 6,
-		.styled = offsetof(Row, name_style),
+	{NULL, LODE_CELL_NAME(Row, name), .titled = 1, .at = 6, .styled = offsetof(Row, name_style),
 		.indented = offsetof(Row, of.level)},
 };
 const LodeColumns lode_memory_pivot_columns = LODE_COLUMNS("rows", columns, Row);

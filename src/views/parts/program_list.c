@@ -57,12 +57,8 @@ static const LodeColumn columns[] = {
 	{"share", LODE_CELL_SHARE(Row, share.share), .at = 1, .style = LODE_STYLE_STRONG},
 	{"from", LODE_CELL_NUMBER(Row, from_s)},
 	{"to", LODE_CELL_NUMBER(Row, to_s)},
-	{.title = "from–to",
-		LODE_CELL_TEXT(Row, times),
-		.at = 6,
-		.dropped = 3,
-		.is_right = true,
-		.when = HAS_TIMES},
+	{NULL, LODE_CELL_TEXT(Row, times), .title = "from–to", .at = 6, .dropped = 3,
+		.is_right = true, .when = HAS_TIMES},
 };
 const LodeColumns lode_program_list_columns = LODE_COLUMNS("programs", columns, Row);
 

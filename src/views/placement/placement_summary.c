@@ -5,8 +5,8 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/form/csv.h"
 #include "views/form/display_text.h"
+#include "views/form/fact_rows.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/memory/memory_coverage.h"
@@ -387,63 +387,58 @@ static void write_text(Summary *self)
 
 /* --- csv --- */
 
-static void write_csv_row(LodeCsv *csv, const char *section, const char *name, double value,
-	double share, const char *detail)
+static void add_row(GArray *rows, const char *section, const char *name, double value, double share,
+	const char *detail)
 {
-	lode_csv_text(csv, section);
-	lode_csv_text(csv, name);
-	lode_csv_number(csv, value);
-	lode_csv_number(csv, share);
-	lode_csv_text(csv, detail);
-	lode_csv_end_row(csv);
+	LodeFactRow *row = lode_fact_rows_add_number(rows, section, name, value);
+
+	row->share = share;
+	row->detail = g_strdup(detail);
 }
 
 static void write_csv(Summary *self)
 {
-	static const char *const titles[] = {"section", "name", "value", "share", "detail"};
 	const LodePlacementProposal *proposal = self->proposal;
-	PolicyRows rows;
-	LodeCsv csv;
+	g_autoptr(GArray) rows = lode_fact_rows_new();
+	PolicyRows policies;
 
-	lode_csv_init(&csv, self->out);
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(&csv, titles[i]);
-	lode_csv_end_row(&csv);
 	for (guint i = 0; i < proposal->memories->len; i++) {
 		const LodeProposedMemory *memory = memory_at(proposal, i);
 		g_autofree char *threads = threads_text(memory->threads);
 		g_autofree char *name = g_strdup_printf("%u", i);
-		write_csv_row(&csv, "memory", name, (double)memory->n_pages,
+		add_row(rows, "memory", name, (double)memory->n_pages,
 			share_of(proposal, memory->accesses), threads);
 	}
-	collect_policies(&rows, proposal);
-	for (size_t i = 0; i < rows.n; i++)
-		write_csv_row(&csv, "policy", lode_placement_policy_to_text(rows.shown[i]),
-			proposal->localities[rows.shown[i]].local,
-			local_share(proposal, rows.shown[i]), policy_meaning(rows.shown[i]));
-	for (size_t i = 0; i < rows.n; i++) {
-		const LodePlacementLocality *locality = &proposal->localities[rows.shown[i]];
-		const char *name = lode_placement_policy_to_text(rows.shown[i]);
-		write_csv_row(&csv, "at-least", name, locality->local,
+	collect_policies(&policies, proposal);
+	for (size_t i = 0; i < policies.n; i++)
+		add_row(rows, "policy", lode_placement_policy_to_text(policies.shown[i]),
+			proposal->localities[policies.shown[i]].local,
+			local_share(proposal, policies.shown[i]),
+			policy_meaning(policies.shown[i]));
+	for (size_t i = 0; i < policies.n; i++) {
+		const LodePlacementLocality *locality = &proposal->localities[policies.shown[i]];
+		const char *name = lode_placement_policy_to_text(policies.shown[i]);
+		add_row(rows, "at-least", name, locality->local,
 			lode_placement_locality_least(locality), "of all loads and stores");
-		write_csv_row(&csv, "at-most", name, locality->local + locality->unseen,
+		add_row(rows, "at-most", name, locality->local + locality->unseen,
 			lode_placement_locality_most(locality), "of all loads and stores");
 	}
 	for (uint32_t i = 0; i < proposal->matrix->n_threads; i++) {
 		g_autofree char *name = g_strdup_printf("%u", i);
 		double seen = proposal->matrix->thread_weights[i];
 		double lost = proposal->matrix->thread_lost[i];
-		write_csv_row(&csv, "thread", name, seen + lost, lode_share_of(seen, seen + lost),
+		add_row(rows, "thread", name, seen + lost, lode_share_of(seen, seen + lost),
 			"share with an address");
-		write_csv_row(&csv, "thread-at-least", name, proposal->local_of_thread[i],
+		add_row(rows, "thread-at-least", name, proposal->local_of_thread[i],
 			lode_share_of(proposal->local_of_thread[i], seen + lost), NULL);
-		write_csv_row(&csv, "thread-at-most", name, proposal->local_of_thread[i] + lost,
+		add_row(rows, "thread-at-most", name, proposal->local_of_thread[i] + lost,
 			lode_share_of(proposal->local_of_thread[i] + lost, seen + lost), NULL);
 	}
 	for (guint i = 0; i < self->losses->len; i++)
-		write_csv_row(&csv, "loss", NULL, (double)NAN, (double)NAN, self->losses->pdata[i]);
+		add_row(rows, "loss", NULL, (double)NAN, (double)NAN, self->losses->pdata[i]);
 	for (guint i = 0; i < self->notes->len; i++)
-		write_csv_row(&csv, "note", NULL, (double)NAN, (double)NAN, self->notes->pdata[i]);
+		add_row(rows, "note", NULL, (double)NAN, (double)NAN, self->notes->pdata[i]);
+	lode_fact_rows_write_csv(rows, false, self->out);
 }
 
 /* --- json --- */
@@ -555,17 +550,12 @@ bool lode_placement_summary_write(const LodeProfile *profile, const LodePlacemen
 	g_autoptr(GPtrArray) losses = find_losses(&summary);
 	summary.losses = losses;
 	collect_notes(&summary);
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(&summary);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(&summary);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(&summary);
-		break;
-	}
 	return lode_view_flush(out, error);
 }
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/signatures/classification_slices.h"
 
-#include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "ingest/time_slices.h"
-#include "model/index.h"
-#include "views/form/csv.h"
-#include "views/form/display_text.h"
-#include "views/form/table.h"
+#include "views/form/declared_columns.h"
 
 #include <math.h>
 
@@ -15,8 +11,6 @@ typedef struct {
 	const GPtrArray *signatures;
 	const GArray *slices;
 	const GPtrArray *found;
-	const LodeClassificationViewOptions *options;
-	FILE *out;
 } Slices;
 
 static const LodeSignature *signature_at(const Slices *self, guint index)
@@ -33,11 +27,11 @@ static double seconds_from_begin(const Slices *self, guint i, bool is_end)
 }
 
 /* "gzip 97 %, sort 2.1 %", the largest share first. */
-static void append_shares(const Slices *self, const LodeClassification *found, GString *out)
+static char *shares_text(const Slices *self, const LodeClassification *found)
 {
+	GString *out = g_string_new(NULL);
 	char share[LODE_NUMBER_SIZE];
 	double last = 2;
-	size_t begin = out->len;
 
 	while (true) {
 		const LodeSignatureMatch *largest = NULL;
@@ -49,126 +43,106 @@ static void append_shares(const Slices *self, const LodeClassification *found, G
 				largest = match;
 		}
 		if (largest == NULL)
-			return;
-		g_string_append(out, out->len > begin ? ", " : "");
-		lode_display_append(out, signature_at(self, largest->signature)->name,
-			self->options->terminal.is_ascii);
-		g_string_append_printf(out, " %s", lode_number_format_share(largest->share, share));
+			return g_string_free(out, FALSE);
+		g_string_append_printf(out, "%s%s %s", out->len > 0 ? ", " : "",
+			signature_at(self, largest->signature)->name,
+			lode_number_format_share(largest->share, share));
 		last = largest->share;
 	}
 }
 
-static LodeStyle slice_cell(size_t row, unsigned column, GString *out, const void *user_data)
+typedef struct {
+	const LodeClassification *found; /* NULL: too few samples */
+	double begin_s, end_s;
+	uint64_t n_samples;
+	const char *verdict;
+	double rest, rest_share, rest_placed;
+	LodeStyle style;
+	char *text;
+	double shares[]; /* of the signatures */
+} Row;
+
+static void put_shares(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	const Slices *self = user_data;
-	const LodeTimeSlice *slice = &g_array_index(self->slices, LodeTimeSlice, (guint)row);
-	const LodeClassification *found = g_ptr_array_index(self->found, row);
-	char number[LODE_NUMBER_SIZE];
+	const Row *self = row;
+	const Slices *slices = user_data;
 
-	if (column == 0)
-		g_string_append_printf(out, "%.2f", seconds_from_begin(self, (guint)row, false));
-	else if (column == 1)
-		g_string_append(out, lode_number_format_count((double)slice->n_samples, number));
-	else if (column == 2 && found != NULL)
-		g_string_append(out, lode_number_format_share(found->rest_placed, number));
-	else if (column == 3 && found != NULL)
-		append_shares(self, found, out);
-	else if (column == 3)
-		g_string_append(out, "(too few samples)");
-	return column == 3 && found == NULL ? LODE_STYLE_FAINT : LODE_STYLE_PLAIN;
-}
-
-static void write_slices_text(const Slices *self)
-{
-	static const LodeTableColumn columns[] = {
-		{"from s", false, 0},
-		{"samples", false, 1},
-		{"in none", false, 0},
-		{"shares of the executions", true, 0},
-	};
-	const LodeTable table = {columns, G_N_ELEMENTS(columns), self->slices->len, slice_cell,
-		self, NULL, 0, false};
-
-	lode_table_write(&table, &self->options->terminal, self->out);
-}
-
-static void put_slice(const Slices *self, guint i, LodeJsonStream *json)
-{
-	const LodeClassification *found = g_ptr_array_index(self->found, i);
-
-	lode_json_line_begin(json, '{');
-	lode_json_member_number(json, "begin", seconds_from_begin(self, i, false));
-	lode_json_member_number(json, "end", seconds_from_begin(self, i, true));
-	lode_json_member_number(
-		json, "samples", (double)g_array_index(self->slices, LodeTimeSlice, i).n_samples);
-	lode_json_member_string(
-		json, "verdict", found != NULL ? lode_classification_verdict(found) : NULL);
-	if (found != NULL) {
-		lode_json_member_number(json, "rest", found->rest);
-		lode_json_member_number(json, "rest_share", found->rest_share);
-		lode_json_member_number(json, "rest_placed", found->rest_placed);
-		lode_json_member_begin(json, "shares", '{');
-		for (guint j = 0; j < self->signatures->len; j++) {
-			const LodeSignature *signature = g_ptr_array_index(self->signatures, j);
-			lode_json_member_number(
-				json, signature->name, lode_classification_match(found, j)->share);
-		}
-		lode_json_end(json, '}');
-	}
+	if (self->found == NULL)
+		return;
+	lode_json_member_begin(json, "shares", '{');
+	for (guint i = 0; i < slices->signatures->len; i++)
+		lode_json_member_number(json, signature_at(slices, i)->name, self->shares[i]);
 	lode_json_end(json, '}');
 }
 
-static void write_slices_json(const Slices *self)
+static const LodeColumn columns[] = {
+	{"begin", LODE_CELL_NUMBER(Row, begin_s), .title = "from s", .at = 1, .decimals = 2},
+	{"end", LODE_CELL_NUMBER(Row, end_s)},
+	{"samples", LODE_CELL_COUNT(Row, n_samples), .at = 2, .dropped = 1},
+	{"verdict", LODE_CELL_TEXT(Row, verdict), .only = LODE_IN_JSON},
+	{"rest", LODE_CELL_NUMBER(Row, rest), .only = LODE_IN_JSON, .is_optional = true},
+	{"rest_share", LODE_CELL_NUMBER(Row, rest_share), .only = LODE_IN_JSON,
+		.is_optional = true},
+	{"rest_placed", LODE_CELL_SHARE(Row, rest_placed), .only = LODE_IN_JSON,
+		.is_optional = true, .title = "in none", .at = 3},
+	{.put = put_shares},
+	{"rest", LODE_CELL_NUMBER(Row, rest_placed), .only = LODE_IN_CSV},
+	{"SIGNATURE", LODE_CELL_NUMBER(Row, shares[0]), .only = LODE_IN_CSV, .is_repeated = true},
+	{NULL, LODE_CELL_TEXT(Row, text), .title = "shares of the executions", .at = 4,
+		.missing = "(too few samples)", .styled = offsetof(Row, style)},
+};
+const LodeColumns lode_classification_slices_columns = LODE_COLUMNS("slices", columns, Row);
+
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const Slices *self = user_data;
+	guint i = (guint)number;
+	const LodeClassification *found = g_ptr_array_index(self->found, i);
+	Row *row = out;
+
+	row->found = found;
+	row->begin_s = seconds_from_begin(self, i, false);
+	row->end_s = seconds_from_begin(self, i, true);
+	row->n_samples = g_array_index(self->slices, LodeTimeSlice, i).n_samples;
+	row->verdict = found != NULL ? lode_classification_verdict(found) : NULL;
+	row->rest = found != NULL ? found->rest : (double)NAN;
+	row->rest_share = found != NULL ? found->rest_share : (double)NAN;
+	row->rest_placed = found != NULL ? found->rest_placed : (double)NAN;
+	row->style = found != NULL ? LODE_STYLE_PLAIN : LODE_STYLE_FAINT;
+	row->text = found != NULL ? shares_text(self, found) : NULL;
+	for (guint k = 0; k < self->signatures->len; k++)
+		row->shares[k] = found != NULL ? lode_classification_match(found, k)->share
+		                               : (double)NAN;
+}
+
+static void write_json(const LodeListing *listing, FILE *out)
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, self->out);
+	lode_json_stream_init(&json, out);
 	lode_json_begin(&json, '{');
-	lode_json_member_begin(&json, "slices", '[');
-	for (guint i = 0; i < self->slices->len; i++)
-		put_slice(self, i, &json);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(listing, &json);
 	lode_json_end(&json, '}');
-}
-
-static void write_slices_csv(const Slices *self)
-{
-	LodeCsv csv;
-
-	lode_csv_init(&csv, self->out);
-	for (const char *const *title =
-			(const char *const[]){"begin", "end", "samples", "rest", NULL};
-		*title != NULL; title++)
-		lode_csv_text(&csv, *title);
-	for (guint j = 0; j < self->signatures->len; j++)
-		lode_csv_text(&csv,
-			((const LodeSignature *)g_ptr_array_index(self->signatures, j))->name);
-	lode_csv_end_row(&csv);
-	for (guint i = 0; i < self->slices->len; i++) {
-		const LodeClassification *found = g_ptr_array_index(self->found, i);
-		lode_csv_number(&csv, seconds_from_begin(self, i, false));
-		lode_csv_number(&csv, seconds_from_begin(self, i, true));
-		lode_csv_number(
-			&csv, (double)g_array_index(self->slices, LodeTimeSlice, i).n_samples);
-		lode_csv_number(&csv, found != NULL ? found->rest_placed : NAN);
-		for (guint j = 0; j < self->signatures->len; j++)
-			lode_csv_number(&csv,
-				found != NULL ? lode_classification_match(found, j)->share : NAN);
-		lode_csv_end_row(&csv);
-	}
 }
 
 bool lode_classification_slices_write(const GPtrArray *signatures, const GArray *slices,
 	const GPtrArray *found, const LodeClassificationViewOptions *options, FILE *out,
 	GError **error)
 {
-	const Slices self = {signatures, slices, found, options, out};
+	const Slices self = {signatures, slices, found};
+	g_autofree const char **names = g_new(const char *, signatures->len);
+	LodeColumns own;
+	const LodeListing listing = {&own, slices->len, .fill = fill_row, .user_data = &self};
 
+	for (guint i = 0; i < signatures->len; i++)
+		names[i] = signature_at(&self, i)->name;
+	lode_columns_repeat(&lode_classification_slices_columns, names, signatures->len, &own);
 	if (options->format == LODE_VIEW_JSON)
-		write_slices_json(&self);
+		write_json(&listing, out);
 	else if (options->format == LODE_VIEW_CSV)
-		write_slices_csv(&self);
+		lode_listing_write_csv(&listing, out);
 	else
-		write_slices_text(&self);
+		lode_listing_write_text(&listing, &options->terminal, out);
+	g_free((void *)own.columns);
 	return lode_view_flush(out, error);
 }

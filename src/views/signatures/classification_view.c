@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/signatures/classification_view.h"
 
-#include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "model/profile.h"
 #include "views/code/function_name.h"
-#include "views/form/csv.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
-#include "views/form/table.h"
 #include "views/profile/profile_json.h"
 
 #include <math.h>
@@ -164,41 +162,83 @@ static bool has_shares(const LodeClassification *found)
 	return found->nearest != LODE_NONE || found->is_mixture;
 }
 
-static LodeStyle match_cell(size_t row, unsigned column, GString *out, const void *user_data)
+static void put_evidence(
+	LodeJsonStream *json, const char *key, const LodeEvidence *evidence, uint32_t n)
+{
+	lode_json_member_begin(json, key, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "kind", lode_sequence_kind_to_text(evidence[i].kind));
+		lode_json_member_string(json, "sequence", evidence[i].text);
+		lode_json_member_number(json, "in_profile", evidence[i].in_profile);
+		lode_json_member_number(json, "in_signature", evidence[i].in_signature);
+		lode_json_member_number(json, "bits", evidence[i].bits);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+typedef struct {
+	LodeSignatureMatch of;
+	const char *name, *frequency, *group;
+	uint32_t n_profiles;
+	double shown_share, shown_error; /* no number: it says nothing */
+} MatchRow;
+
+static void put_evidences(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const LodeSignatureMatch *match = &((const MatchRow *)row)->of;
+
+	(void)user_data;
+	put_evidence(json, "for", match->evidence_for, match->n_for);
+	put_evidence(json, "against", match->evidence_against, match->n_against);
+}
+
+static const LodeColumn match_columns[] = {
+	{"signature", LODE_CELL_TEXT(MatchRow, name), .at = 6, .style = LODE_STYLE_NAME},
+	{"frequency", LODE_CELL_TEXT(MatchRow, frequency)},
+	{"profiles", LODE_CELL_NUMBER(MatchRow, n_profiles)},
+	{"distance", LODE_CELL_NUMBER(MatchRow, of.distance), .at = 1, .decimals = 3},
+	{"limit", LODE_CELL_NUMBER(MatchRow, of.limit), .at = 2, .decimals = 3, .dropped = 1},
+	{"explained", LODE_CELL_SHARE(MatchRow, of.explained), .title = "explains", .at = 3,
+		.dropped = 2},
+	{"share", LODE_CELL_NUMBER(MatchRow, of.share)},
+	{"share_error", LODE_CELL_NUMBER(MatchRow, of.share_error)},
+	{"group", LODE_CELL_TEXT(MatchRow, group)},
+	{"group_share", LODE_CELL_NUMBER(MatchRow, of.group_share)},
+	{"group_error", LODE_CELL_NUMBER(MatchRow, of.group_error)},
+	{.put = put_evidences},
+	{NULL, LODE_CELL_SHARE(MatchRow, shown_share), .title = "share", .at = 4},
+	{NULL, LODE_CELL_SHARE(MatchRow, shown_error), .title = "± 95 %", .at = 5, .dropped = 1},
+};
+const LodeColumns lode_signature_match_columns = LODE_COLUMNS(
+	"signatures", match_columns, MatchRow);
+
+static void fill_match(size_t i, void *out, const void *user_data)
 {
 	const View *self = user_data;
-	const LodeSignatureMatch *match = match_at(self, (guint)row);
-	char number[LODE_NUMBER_SIZE];
+	const LodeSignatureMatch *match = match_at(self, (guint)i);
+	const LodeSignature *signature = signature_of(self, match),
+			    *group = g_ptr_array_index(self->signatures, match->group);
+	bool is_shown = match->share > 0 && has_shares(self->found);
 
-	if (column <= 1)
-		g_string_append_printf(out, "%.3f", column == 0 ? match->distance : match->limit);
-	else if (column == 2)
-		g_string_append(out, lode_number_format_share(match->explained, number));
-	else if (column == 3 && match->share > 0 && has_shares(self->found))
-		g_string_append(out, lode_number_format_share(match->share, number));
-	else if (column == 4 && match->share > 0 && has_shares(self->found))
-		g_string_append(out, lode_number_format_share(match->share_error, number));
-	else if (column == 5)
-		lode_display_append(
-			out, signature_of(self, match)->name, self->options->terminal.is_ascii);
-	return column == 5 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+	*(MatchRow *)out = (MatchRow){*match, signature->name,
+		lode_frequency_to_text(signature->frequency), group->name, signature->n_profiles,
+		is_shown ? match->share : (double)NAN, is_shown ? match->share_error : (double)NAN};
+}
+
+static LodeListing matches_of(const View *self, guint n_most)
+{
+	return (LodeListing){&lode_signature_match_columns, MIN(self->found->matches->len, n_most),
+		.fill = fill_match, .user_data = self};
 }
 
 static void write_matches(const View *self)
 {
-	static const LodeTableColumn columns[] = {
-		{"distance", false, 0},
-		{"limit", false, 1},
-		{"explains", false, 2},
-		{"share", false, 0},
-		{"± 95 %", false, 1},
-		{"signature", true, 0},
-	};
-	const LodeTable table = {columns, G_N_ELEMENTS(columns),
-		MIN(self->found->matches->len, MAX_TEXT_MATCHES), match_cell, self, NULL, 0, false};
+	const LodeListing matches = matches_of(self, MAX_TEXT_MATCHES);
 
 	fputc('\n', self->out);
-	lode_table_write(&table, &self->options->terminal, self->out);
+	lode_listing_write_text(&matches, &self->options->terminal, self->out);
 	if (self->found->matches->len > MAX_TEXT_MATCHES)
 		fprintf(self->out, "(and %u farther)\n",
 			self->found->matches->len - MAX_TEXT_MATCHES);
@@ -376,44 +416,6 @@ static void write_text(const View *self)
 
 /* --- JSON --- */
 
-static void put_evidence(
-	LodeJsonStream *json, const char *key, const LodeEvidence *evidence, uint32_t n)
-{
-	lode_json_member_begin(json, key, '[');
-	for (uint32_t i = 0; i < n; i++) {
-		lode_json_begin(json, '{');
-		lode_json_member_string(json, "kind", lode_sequence_kind_to_text(evidence[i].kind));
-		lode_json_member_string(json, "sequence", evidence[i].text);
-		lode_json_member_number(json, "in_profile", evidence[i].in_profile);
-		lode_json_member_number(json, "in_signature", evidence[i].in_signature);
-		lode_json_member_number(json, "bits", evidence[i].bits);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-}
-
-static void put_match(const View *self, LodeJsonStream *json, const LodeSignatureMatch *match)
-{
-	const LodeSignature *signature = signature_of(self, match);
-
-	lode_json_line_begin(json, '{');
-	lode_json_member_string(json, "signature", signature->name);
-	lode_json_member_string(json, "frequency", lode_frequency_to_text(signature->frequency));
-	lode_json_member_number(json, "profiles", signature->n_profiles);
-	lode_json_member_number(json, "distance", match->distance);
-	lode_json_member_number(json, "limit", match->limit);
-	lode_json_member_number(json, "explained", match->explained);
-	lode_json_member_number(json, "share", match->share);
-	lode_json_member_number(json, "share_error", match->share_error);
-	lode_json_member_string(json, "group",
-		((const LodeSignature *)g_ptr_array_index(self->signatures, match->group))->name);
-	lode_json_member_number(json, "group_share", match->group_share);
-	lode_json_member_number(json, "group_error", match->group_error);
-	put_evidence(json, "for", match->evidence_for, match->n_for);
-	put_evidence(json, "against", match->evidence_against, match->n_against);
-	lode_json_end(json, '}');
-}
-
 static void put_place(const View *self, LodeJsonStream *json, const LodeUnknownPlace *place)
 {
 	const LodeFunction *function = lode_profile_function(self->profile, place->function);
@@ -466,6 +468,7 @@ static void put_capacity(const View *self, LodeJsonStream *json)
 static void write_json(const View *self)
 {
 	const LodeClassification *found = self->found;
+	const LodeListing matches = matches_of(self, found->matches->len);
 	LodeJsonStream json;
 
 	lode_profile_json_begin(&json, self->out, self->profile, NULL);
@@ -486,10 +489,7 @@ static void write_json(const View *self)
 	lode_json_member_number(&json, "executions", found->executions);
 	lode_json_member_number(&json, "covered", found->covered);
 	lode_json_line(&json);
-	lode_json_member_begin(&json, "signatures", '[');
-	for (guint i = 0; i < found->matches->len; i++)
-		put_match(self, &json, match_at(self, i));
-	lode_json_end(&json, ']');
+	lode_listing_put_json(&matches, &json);
 	lode_json_line(&json);
 	lode_json_member_begin(&json, "places", '[');
 	for (guint i = 0; i < found->places->len; i++)
@@ -503,43 +503,52 @@ static void write_json(const View *self)
 /* --- CSV --- */
 
 /* One table of signatures and places: of either, cells of the other are empty. */
+typedef struct {
+	const char *kind, *name, *image;
+	double distance, limit, explained, share, share_error, executions, rest;
+} CsvRow;
+
+static const LodeColumn csv_columns[] = {
+	{"kind", LODE_CELL_TEXT(CsvRow, kind)},
+	{"name", LODE_CELL_TEXT(CsvRow, name)},
+	{"image", LODE_CELL_TEXT(CsvRow, image)},
+	{"distance", LODE_CELL_NUMBER(CsvRow, distance)},
+	{"limit", LODE_CELL_NUMBER(CsvRow, limit)},
+	{"explained", LODE_CELL_NUMBER(CsvRow, explained)},
+	{"share", LODE_CELL_NUMBER(CsvRow, share)},
+	{"share_error", LODE_CELL_NUMBER(CsvRow, share_error)},
+	{"executions", LODE_CELL_NUMBER(CsvRow, executions)},
+	{"rest", LODE_CELL_NUMBER(CsvRow, rest)},
+};
+const LodeColumns lode_classification_columns = LODE_COLUMNS("rows", csv_columns, CsvRow);
+
+static void fill_csv(size_t number, void *out, const void *user_data)
+{
+	const View *self = user_data;
+	guint n_matches = self->found->matches->len, i = (guint)number;
+
+	if (i < n_matches) {
+		const LodeSignatureMatch *match = match_at(self, i);
+		*(CsvRow *)out = (CsvRow){"signature", signature_of(self, match)->name, NULL,
+			match->distance, match->limit, match->explained, match->share,
+			match->share_error, NAN, NAN};
+		return;
+	}
+	const LodeUnknownPlace *place = &LODE_AT(
+		self->found->places, LodeUnknownPlace, i - n_matches);
+	const LodeFunction *function = lode_profile_function(self->profile, place->function);
+	*(CsvRow *)out = (CsvRow){"rest", function->name,
+		lode_profile_image(self->profile, function->image)->path, NAN, NAN, NAN, NAN, NAN,
+		place->executions, place->rest};
+}
+
 static void write_csv(const View *self)
 {
-	static const char *const titles[] = {"kind", "name", "image", "distance", "limit",
-		"explained", "share", "share_error", "executions", "rest"};
-	LodeCsv csv;
+	const LodeListing listing = {&lode_classification_columns,
+		self->found->matches->len + self->found->places->len, .fill = fill_csv,
+		.user_data = self};
 
-	lode_csv_init(&csv, self->out);
-	for (guint i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(&csv, titles[i]);
-	lode_csv_end_row(&csv);
-	for (guint i = 0; i < self->found->matches->len; i++) {
-		const LodeSignatureMatch *match = match_at(self, i);
-		lode_csv_text(&csv, "signature");
-		lode_csv_text(&csv, signature_of(self, match)->name);
-		lode_csv_text(&csv, NULL);
-		lode_csv_number(&csv, match->distance);
-		lode_csv_number(&csv, match->limit);
-		lode_csv_number(&csv, match->explained);
-		lode_csv_number(&csv, match->share);
-		lode_csv_number(&csv, match->share_error);
-		lode_csv_text(&csv, NULL);
-		lode_csv_text(&csv, NULL);
-		lode_csv_end_row(&csv);
-	}
-	for (guint i = 0; i < self->found->places->len; i++) {
-		const LodeUnknownPlace *place = &LODE_AT(self->found->places, LodeUnknownPlace, i);
-		const LodeFunction *function = lode_profile_function(
-			self->profile, place->function);
-		lode_csv_text(&csv, "rest");
-		lode_csv_text(&csv, function->name);
-		lode_csv_text(&csv, lode_profile_image(self->profile, function->image)->path);
-		for (unsigned empty = 0; empty < 5; empty++)
-			lode_csv_text(&csv, NULL);
-		lode_csv_number(&csv, place->executions);
-		lode_csv_number(&csv, place->rest);
-		lode_csv_end_row(&csv);
-	}
+	lode_listing_write_csv(&listing, self->out);
 }
 
 bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray *signatures,

@@ -5,9 +5,8 @@
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "caches/hierarchy/hierarchy_text.h"
-#include "views/form/csv.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/profile/profile_lines.h"
 #include "views/traces/cache_times.h"
@@ -15,22 +14,116 @@
 #include <math.h>
 #include <string.h>
 
-/* A cache of a hierarchy with its counts: a row of every view. */
+/* --- rows of caches --- */
+
+/* A cache of a hierarchy with its counts. */
 typedef struct {
-	size_t hierarchy;
-	const LodeCache *cache;
-	const LodeCacheCounts *counts;
-	char *description;        /* "32K:8:64" as in the text of the hierarchy */
+	LodeCache cache;
+	LodeCacheCounts counts;
 	LodeMissRatioRange range; /* of a sample; else all is the miss ratio */
+	uint32_t process, hierarchy;
+	const char *hierarchy_name, *holds, *replacement;
+	char *name;
+	char *description; /* "32K:8:64" as in the text of the hierarchy */
+	char *range_text;  /* NULL: not known */
+	uint64_t n_accesses, n_misses;
+	double ratio, ratio_error, per_1000;
 } CacheRow;
 
-static const char *const class_names[LODE_N_MISS_CLASSES] = {
-	[LODE_MISS_COMPULSORY] = "compulsory",
-	[LODE_MISS_CAPACITY] = "capacity",
-	[LODE_MISS_CONFLICT] = "conflict",
-	[LODE_MISS_TRUE_SHARING] = "true_sharing",
-	[LODE_MISS_FALSE_SHARING] = "false_sharing",
+enum { HAS_PROCESS = 1, HAS_HIERARCHIES = 2, IS_SAMPLE = 4, IS_CLASSIFIED = 8, HAS_THREADS = 16 };
+
+#define MISSES(title_, kind)                                                                       \
+	{                                                                                          \
+		.title = title_, LODE_CELL_COUNT(CacheRow, counts.misses[kind]), .at = 9 + (kind), \
+		.dropped = 4, .hides_empty = true                                                  \
+	}
+#define CLASS(key, title_, class)                                                                  \
+	{key, LODE_CELL_COUNT(CacheRow, counts.classes[class]), .when = IS_CLASSIFIED},            \
+	{                                                                                          \
+		.title = title_, LODE_CELL_COUNT(CacheRow, counts.classes[class]),                 \
+		.at = 13 + (class), .dropped = 1, .hides_empty = true                              \
+	}
+#define OF_KINDS(what, form, of_fetches, of_loads, of_stores, of_modifies)                         \
+	{of_fetches, LODE_CELL_NUMBER(CacheRow, counts.what[0]), .only = form},                    \
+		{of_loads, LODE_CELL_NUMBER(CacheRow, counts.what[1]), .only = form},              \
+		{of_stores, LODE_CELL_NUMBER(CacheRow, counts.what[2]), .only = form},             \
+	{                                                                                          \
+		of_modifies, LODE_CELL_NUMBER(CacheRow, counts.what[3]), .only = form              \
+	}
+/* In CSV after all else. */
+#define RANGE(form)                                                                                \
+	{"miss_ratio_error", LODE_CELL_NUMBER(CacheRow, ratio_error), .only = form},               \
+		{"miss_ratio_low", LODE_CELL_NUMBER(CacheRow, range.low), .only = form,            \
+			.when = IS_SAMPLE},                                                        \
+		{"miss_ratio_high", LODE_CELL_NUMBER(CacheRow, range.high), .only = form,          \
+			.when = IS_SAMPLE},                                                        \
+	{                                                                                          \
+		"cold_misses", LODE_CELL_NUMBER(CacheRow, range.cold_misses), .only = form,        \
+									      .when = IS_SAMPLE    \
+	}
+
+static const LodeColumn cache_columns[] = {
+	{"process", LODE_CELL_NUMBER(CacheRow, process), .only = LODE_IN_CSV, .when = HAS_PROCESS},
+	{"hierarchy", LODE_CELL_NUMBER(CacheRow, hierarchy), .only = LODE_IN_CSV},
+	{"name", LODE_CELL_TEXT(CacheRow, hierarchy_name), .only = LODE_IN_CSV},
+	{"cache", LODE_CELL_TEXT(CacheRow, name), .only = LODE_IN_CSV, .at = 2,
+		.style = LODE_STYLE_NAME},
+	{"description", LODE_CELL_TEXT(CacheRow, description), .only = LODE_IN_CSV,
+		.title = "size, ways, line", .at = 22, .style = LODE_STYLE_FAINT},
+	{"name", LODE_CELL_TEXT(CacheRow, name), .only = LODE_IN_JSON},
+	{"level", LODE_CELL_NUMBER(CacheRow, cache.level)},
+	{"holds", LODE_CELL_TEXT(CacheRow, holds)},
+	{"is_tlb", LODE_CELL_FLAG(CacheRow, cache.is_tlb), .only = LODE_IN_JSON},
+	{"is_shared", LODE_CELL_FLAG(CacheRow, cache.is_shared), .only = LODE_IN_JSON},
+	{"size_bytes", LODE_CELL_NUMBER(CacheRow, cache.size_bytes)},
+	{"ways", LODE_CELL_NUMBER(CacheRow, cache.n_ways)},
+	{"line_bytes", LODE_CELL_NUMBER(CacheRow, cache.line_bytes)},
+	{"replacement", LODE_CELL_TEXT(CacheRow, replacement), .only = LODE_IN_JSON},
+	{"accesses", LODE_GROUP(""), .only = LODE_IN_JSON},
+	OF_KINDS(accesses, LODE_IN_JSON, "fetch", "load", "store", "modify"),
+	LODE_GROUP_END,
+	{"misses", LODE_GROUP(""), .only = LODE_IN_JSON},
+	OF_KINDS(misses, LODE_IN_JSON, "fetch", "load", "store", "modify"),
+	LODE_GROUP_END,
+	{"accesses", LODE_CELL_COUNT(CacheRow, n_accesses), .only = LODE_IN_CSV, .at = 3},
+	{"misses", LODE_CELL_COUNT(CacheRow, n_misses), .only = LODE_IN_CSV, .at = 4},
+	{"miss_ratio", LODE_CELL_RATIO(CacheRow, ratio), .title = "miss ratio", .at = 5,
+		.style = LODE_STYLE_STRONG},
+	RANGE(LODE_IN_JSON),
+	{"misses_per_1000_instructions", LODE_CELL_NUMBER(CacheRow, per_1000), .decimals = 3,
+		.title = "per 1000 instructions", .at = 8, .dropped = 3},
+	OF_KINDS(accesses, LODE_IN_CSV, "fetch_accesses", "load_accesses", "store_accesses",
+		"modify_accesses"),
+	OF_KINDS(misses, LODE_IN_CSV, "fetch_misses", "load_misses", "store_misses",
+		"modify_misses"),
+	{"classes", LODE_GROUP(""), .only = LODE_IN_JSON, .when = IS_CLASSIFIED},
+	CLASS("compulsory", "compulsory", LODE_MISS_COMPULSORY),
+	CLASS("capacity", "capacity", LODE_MISS_CAPACITY),
+	CLASS("conflict", "conflict", LODE_MISS_CONFLICT),
+	CLASS("true_sharing", "true sharing", LODE_MISS_TRUE_SHARING),
+	CLASS("false_sharing", "false sharing", LODE_MISS_FALSE_SHARING),
+	{.kind = LODE_COLUMN_GROUP_END, .when = IS_CLASSIFIED},
+	{"write_backs", LODE_CELL_COUNT(CacheRow, counts.write_backs), .title = "write-backs",
+		.at = 18, .dropped = 5, .hides_empty = true},
+	{"invalidations", LODE_CELL_COUNT(CacheRow, counts.invalidations), .title = "invalidated",
+		.at = 19, .dropped = 2, .hides_empty = true},
+	{"prefetches", LODE_CELL_COUNT(CacheRow, counts.prefetches), .at = 20, .dropped = 2,
+		.hides_empty = true},
+	{"useful_prefetches", LODE_CELL_COUNT(CacheRow, counts.useful_prefetches),
+		.title = "useful", .at = 21, .dropped = 2, .hides_empty = true},
+	RANGE(LODE_IN_CSV),
+	{NULL, LODE_CELL_NUMBER(CacheRow, hierarchy), .title = "hierarchy", .at = 1,
+		.when = HAS_HIERARCHIES},
+	{NULL, LODE_CELL_TEXT(CacheRow, range_text), .title = "95 %", .at = 6, .dropped = 2,
+		.is_right = true, .when = IS_SAMPLE},
+	{NULL, LODE_CELL_COUNT(CacheRow, range.cold_misses), .title = "cold misses", .at = 7,
+		.dropped = 2, .when = IS_SAMPLE},
+	MISSES("fetch misses", 0),
+	MISSES("load misses", 1),
+	MISSES("store misses", 2),
+	MISSES("modify misses", 3),
 };
+const LodeColumns lode_cache_columns = LODE_COLUMNS("caches", cache_columns, CacheRow);
 
 static bool is_sample(const LodeCacheResults *results)
 {
@@ -39,7 +132,11 @@ static bool is_sample(const LodeCacheResults *results)
 
 static void clear_row(void *row)
 {
-	g_free(((CacheRow *)row)->description);
+	CacheRow *self = row;
+
+	g_free(self->name);
+	g_free(self->description);
+	g_free(self->range_text);
 }
 
 /* The text after "d1=" in parts between commas. */
@@ -63,38 +160,62 @@ static uint64_t sum_kinds(const uint64_t *kinds)
 	return sum;
 }
 
-static uint64_t all_accesses(const LodeCacheCounts *counts)
+static char *ratio_text(double ratio, char buffer[LODE_NUMBER_SIZE])
 {
-	return sum_kinds(counts->accesses);
+	char number[LODE_NUMBER_SIZE - 2];
+
+	g_ascii_formatd(number, sizeof(number), "%.3f", 100 * ratio);
+	g_snprintf(buffer, LODE_NUMBER_SIZE, "%s %%", number);
+	return buffer;
 }
 
-static uint64_t all_misses(const LodeCacheCounts *counts)
+static void set_range(CacheRow *row, const LodeMissRatioRange *range)
 {
-	return sum_kinds(counts->misses);
-}
+	char low[LODE_NUMBER_SIZE], high[LODE_NUMBER_SIZE];
 
-/* The share of all accesses, 0 … 1; 0 without any. */
-static double miss_ratio(const LodeCacheCounts *counts)
-{
-	uint64_t accesses = all_accesses(counts);
-
-	return accesses > 0 ? (double)all_misses(counts) / (double)accesses : 0;
+	row->range = *range;
+	row->ratio_error = (double)NAN;
+	if (!isfinite(range->high))
+		return;
+	/* The distance of the farther end from the miss ratio of the windows. */
+	row->ratio_error = MAX(range->high - row->ratio, row->ratio - range->low);
+	row->range_text = g_strdup_printf(
+		"%s to %s", ratio_text(range->low, low), ratio_text(range->high, high));
 }
 
 static void add_rows(GArray *rows, const LodeCacheResults *results, size_t hierarchy)
 {
-	const GArray *caches = results->hierarchies[hierarchy]->caches;
+	const LodeHierarchy *of = results->hierarchies[hierarchy];
 	const LodeCacheCounts *counts = lode_cache_simulation_counts(
 		results->replay->simulation, hierarchy);
-	g_autofree char *text = lode_hierarchy_to_text(results->hierarchies[hierarchy]);
+	uint64_t n_instructions = results->replay->n_instructions;
+	g_autofree char *text = lode_hierarchy_to_text(of);
 
-	for (guint i = 0; i < caches->len; i++) {
-		const LodeCache *cache = &g_array_index(caches, LodeCache, i);
-		CacheRow row = {hierarchy, cache, &counts[i], find_description(text, cache->name),
-			.range = {miss_ratio(&counts[i]), miss_ratio(&counts[i]), 0}};
-
-		if (is_sample(results))
-			row.range = lode_trace_replay_ratio_range(results->replay, hierarchy, i);
+	for (guint i = 0; i < of->caches->len; i++) {
+		const LodeCache *cache = &g_array_index(of->caches, LodeCache, i);
+		CacheRow row = {
+			.cache = *cache,
+			.counts = counts[i],
+			.process = results->process,
+			.hierarchy = (uint32_t)hierarchy + 1,
+			.hierarchy_name = of->name,
+			.holds = lode_miss_curve_holds_text(cache->holds),
+			.replacement = lode_replacement_name(cache->replacement),
+			.name = g_strdup(cache->name),
+			.description = find_description(text, cache->name),
+			.n_accesses = sum_kinds(counts[i].accesses),
+			.n_misses = sum_kinds(counts[i].misses),
+			.per_1000 = (double)NAN,
+		};
+		if (row.n_accesses > 0)
+			row.ratio = (double)row.n_misses / (double)row.n_accesses;
+		if (n_instructions > 0)
+			row.per_1000 = 1000 * (double)row.n_misses / (double)n_instructions;
+		const LodeMissRatioRange range =
+			is_sample(results)
+				? lode_trace_replay_ratio_range(results->replay, hierarchy, i)
+				: (LodeMissRatioRange){row.ratio, row.ratio, 0};
+		set_range(&row, &range);
 		g_array_append_val(rows, row);
 	}
 }
@@ -110,121 +231,91 @@ static GArray *cache_rows(const LodeCacheResults *results)
 	return rows;
 }
 
-/* The distance of the range's farther end from the miss ratio of the windows. */
-static double ratio_error(const CacheRow *row)
+static bool is_by_thread(const LodeCacheResults *results)
 {
-	double ratio = miss_ratio(row->counts);
-
-	return isfinite(row->range.high) ? MAX(row->range.high - ratio, ratio - row->range.low)
-	                                 : (double)NAN;
+	return results->replay->thread_curves != NULL && results->replay->thread_curves->len > 0;
 }
 
-static char *ratio_text(double ratio, char buffer[LODE_NUMBER_SIZE])
+static uint32_t what_of(const LodeCacheResults *results)
 {
-	char number[LODE_NUMBER_SIZE - 2];
-
-	g_ascii_formatd(number, sizeof(number), "%.3f", 100 * ratio);
-	g_snprintf(buffer, LODE_NUMBER_SIZE, "%s %%", number);
-	return buffer;
+	return (results->process > 0 ? HAS_PROCESS : 0) |
+	       (results->n_hierarchies > 1 ? HAS_HIERARCHIES : 0) |
+	       (is_sample(results) ? IS_SAMPLE : 0) | (results->is_classified ? IS_CLASSIFIED : 0) |
+	       (is_by_thread(results) ? HAS_THREADS : 0);
 }
 
-/* For 1000 instructions; NAN without any. */
-static double misses_per_1000(const LodeCacheCounts *counts, uint64_t n_instructions)
+static LodeListing caches_of(const LodeCacheResults *results, const GArray *rows)
 {
-	if (n_instructions == 0)
-		return (double)NAN;
-	return 1000 * (double)all_misses(counts) / (double)n_instructions;
+	return (LodeListing){
+		&lode_cache_columns, rows->len, .rows = rows->data, .what = what_of(results)};
 }
 
-static void put_counts(LodeJsonStream *json, const char *name, const uint64_t *counts,
-	const char *const *names, unsigned n)
+/* --- rows of curves --- */
+
+typedef struct {
+	const LodeCacheResults *results;
+	const LodeMissCurve *curve;
+} CurveView;
+
+typedef struct {
+	const char *of;
+	char *thread;
+	uint32_t process, line_bytes;
+	uint64_t n_lines, bytes, misses;
+	double ratio;
+} PointRow;
+
+static const LodeColumn point_columns[] = {
+	{"process", LODE_CELL_NUMBER(PointRow, process), .only = LODE_IN_CSV, .when = HAS_PROCESS},
+	{"thread", LODE_CELL_TEXT(PointRow, thread), .only = LODE_IN_CSV, .when = HAS_THREADS},
+	{"of", LODE_CELL_TEXT(PointRow, of), .only = LODE_IN_CSV},
+	{"line_bytes", LODE_CELL_NUMBER(PointRow, line_bytes), .only = LODE_IN_CSV},
+	{"lines", LODE_CELL_NUMBER(PointRow, n_lines)},
+	{"bytes", LODE_CELL_NUMBER(PointRow, bytes)},
+	{"misses", LODE_CELL_NUMBER(PointRow, misses)},
+	{"miss_ratio", LODE_CELL_NUMBER(PointRow, ratio)},
+};
+const LodeColumns lode_curve_point_columns = LODE_COLUMNS("points", point_columns, PointRow);
+
+static void fill_point(size_t i, void *out, const void *user_data)
 {
-	lode_json_member_begin(json, name, '{');
-	for (unsigned i = 0; i < n; i++)
-		lode_json_member_number(json, names[i], (double)counts[i]);
-	lode_json_end(json, '}');
+	const CurveView *view = user_data;
+	const LodeMissCurve *curve = view->curve;
+	const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
+
+	*(PointRow *)out = (PointRow){lode_miss_curve_holds_text(curve->holds),
+		curve->thread == LODE_MISS_CURVE_ALL ? g_strdup("all")
+						     : g_strdup_printf("%u", curve->thread),
+		view->results->process, curve->line_bytes, point->n_lines,
+		point->n_lines * curve->line_bytes, point->misses,
+		lode_miss_curve_ratio(curve, point->misses)};
 }
 
-static void put_cache(LodeJsonStream *json, const LodeCache *cache)
+static LodeListing points_of(const CurveView *view)
 {
-	lode_json_member_string(json, "name", cache->name);
-	lode_json_member_number(json, "level", cache->level);
-	lode_json_member_string(json, "holds", lode_miss_curve_holds_text(cache->holds));
-	lode_json_member_bool(json, "is_tlb", cache->is_tlb);
-	lode_json_member_bool(json, "is_shared", cache->is_shared);
-	lode_json_member_number(json, "size_bytes", (double)cache->size_bytes);
-	lode_json_member_number(json, "ways", cache->n_ways);
-	lode_json_member_number(json, "line_bytes", cache->line_bytes);
-	lode_json_member_string(json, "replacement", lode_replacement_name(cache->replacement));
+	return (LodeListing){&lode_curve_point_columns,
+		view->curve != NULL ? view->curve->points->len : 0, .fill = fill_point,
+		.user_data = view, .what = what_of(view->results)};
 }
 
-static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const CacheRow *row)
-{
-	const LodeCacheCounts *counts = row->counts;
-
-	lode_json_line_begin(json, '{');
-	put_cache(json, row->cache);
-	put_counts(json, "accesses", counts->accesses, lode_reference_kind_names,
-		LODE_N_REFERENCE_KINDS);
-	put_counts(
-		json, "misses", counts->misses, lode_reference_kind_names, LODE_N_REFERENCE_KINDS);
-	lode_json_member_number(json, "miss_ratio", miss_ratio(counts));
-	lode_json_member_number(json, "miss_ratio_error", ratio_error(row));
-	if (is_sample(results)) {
-		lode_json_member_number(json, "miss_ratio_low", row->range.low);
-		lode_json_member_number(json, "miss_ratio_high", row->range.high);
-		lode_json_member_number(json, "cold_misses", row->range.cold_misses);
-	}
-	lode_json_member_number(json, "misses_per_1000_instructions",
-		misses_per_1000(counts, results->replay->n_instructions));
-	if (results->is_classified)
-		put_counts(json, "classes", counts->classes, class_names, LODE_N_MISS_CLASSES);
-	lode_json_member_number(json, "write_backs", (double)counts->write_backs);
-	lode_json_member_number(json, "invalidations", (double)counts->invalidations);
-	lode_json_member_number(json, "prefetches", (double)counts->prefetches);
-	lode_json_member_number(json, "useful_prefetches", (double)counts->useful_prefetches);
-	lode_json_end(json, '}');
-}
-
-static void begin_hierarchy(LodeJsonStream *json, const LodeHierarchy *hierarchy)
-{
-	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
-
-	lode_json_line_begin(json, '{');
-	lode_json_member_string(json, "name", hierarchy->name);
-	lode_json_member_string(json, "text", text);
-	lode_json_member_number(json, "cores", hierarchy->n_cores);
-	lode_json_member_begin(json, "caches", '[');
-}
+/* --- JSON --- */
 
 static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *results)
 {
 	g_autoptr(GArray) rows = cache_rows(results);
-	guint row = 0;
+	LodeListing caches = caches_of(results, rows);
 
 	lode_json_member_begin(json, "hierarchies", '[');
 	for (size_t i = 0; i < results->n_hierarchies; i++) {
-		begin_hierarchy(json, results->hierarchies[i]);
-		for (; row < rows->len && g_array_index(rows, CacheRow, row).hierarchy == i; row++)
-			put_row(json, results, &g_array_index(rows, CacheRow, row));
-		lode_json_end(json, ']');
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-}
-
-static void put_points(LodeJsonStream *json, const LodeMissCurve *curve)
-{
-	lode_json_member_begin(json, "points", '[');
-	for (guint i = 0; i < curve->points->len; i++) {
-		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
-
+		const LodeHierarchy *hierarchy = results->hierarchies[i];
+		g_autofree char *text = lode_hierarchy_to_text(hierarchy);
 		lode_json_line_begin(json, '{');
-		lode_json_member_number(json, "lines", (double)point->n_lines);
-		lode_json_member_number(json, "bytes", (double)point->n_lines * curve->line_bytes);
-		lode_json_member_number(json, "misses", (double)point->misses);
-		lode_json_member_number(
-			json, "miss_ratio", lode_miss_curve_ratio(curve, point->misses));
+		lode_json_member_string(json, "name", hierarchy->name);
+		lode_json_member_string(json, "text", text);
+		lode_json_member_number(json, "cores", hierarchy->n_cores);
+		caches.n_rows = hierarchy->caches->len;
+		lode_listing_put_json(&caches, json);
+		caches.rows = (const CacheRow *)caches.rows + caches.n_rows;
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');
@@ -243,7 +334,8 @@ static void put_reuses(LodeJsonStream *json, const LodeMissCurve *curve)
 	lode_json_end(json, ']');
 }
 
-static void put_curves(LodeJsonStream *json, const GPtrArray *curves, const char *key)
+static void put_curves(LodeJsonStream *json, const LodeCacheResults *results,
+	const GPtrArray *curves, const char *key)
 {
 	lode_json_member_begin(json, key, '[');
 	for (guint i = 0; i < curves->len; i++) {
@@ -258,7 +350,9 @@ static void put_curves(LodeJsonStream *json, const GPtrArray *curves, const char
 		lode_json_member_number(json,
 			curve->thread == LODE_MISS_CURVE_ALL ? "lines" : "first_uses",
 			(double)curve->n_lines);
-		put_points(json, curve);
+		const CurveView view = {results, curve};
+		const LodeListing points = points_of(&view);
+		lode_listing_put_json(&points, json);
 		put_reuses(json, curve);
 		lode_json_end(json, '}');
 	}
@@ -283,10 +377,10 @@ static void put_results(LodeJsonStream *json, const LodeCacheResults *results)
 	lode_json_line(json);
 	put_hierarchies(json, results);
 	lode_json_line(json);
-	put_curves(json, results->replay->curves, "curves");
-	if (results->replay->thread_curves != NULL && results->replay->thread_curves->len > 0) {
+	put_curves(json, results, results->replay->curves, "curves");
+	if (is_by_thread(results)) {
 		lode_json_line(json);
-		put_curves(json, results->replay->thread_curves, "curves_by_thread");
+		put_curves(json, results, results->replay->thread_curves, "curves_by_thread");
 	}
 	lode_cache_times_put_json(json, results);
 	lode_json_end(json, '}');
@@ -305,342 +399,70 @@ static void write_json(const LodeCacheResults *results, size_t n_results, FILE *
 		lode_json_end(&json, ']');
 }
 
-static void put_titles(LodeCsv *csv, const char *const *titles, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		lode_csv_text(csv, titles[i]);
-}
+/* --- CSV --- */
 
-static void put_kind_titles(LodeCsv *csv, const char *what)
+static void put_curves_csv(const LodeCacheResults *results, const GPtrArray *curves, FILE *out)
 {
-	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++) {
-		g_autofree char *title = g_strdup_printf(
-			"%s_%s", lode_reference_kind_names[i], what);
-		lode_csv_text(csv, title);
+	for (guint i = 0; i < curves->len; i++) {
+		const CurveView view = {results, curves->pdata[i]};
+		const LodeListing points = points_of(&view);
+		lode_listing_put_csv_rows(&points, out);
 	}
 }
 
-static void put_cache_titles(LodeCsv *csv, const LodeCacheResults *results)
+/* The first one has the titles of all. */
+static void put_csv(const LodeCacheResults *results, bool is_first, FILE *out)
 {
-	static const char *const before[] = {"hierarchy", "name", "cache", "description", "level",
-		"holds", "size_bytes", "ways", "line_bytes", "accesses", "misses", "miss_ratio",
-		"misses_per_1000_instructions"};
-	static const char *const after[] = {"write_backs", "invalidations", "prefetches",
-		"useful_prefetches", "miss_ratio_error"};
-	static const char *const of_sample[] = {"miss_ratio_low", "miss_ratio_high", "cold_misses"};
-
-	if (results->process > 0)
-		lode_csv_text(csv, "process");
-	put_titles(csv, before, G_N_ELEMENTS(before));
-	put_kind_titles(csv, "accesses");
-	put_kind_titles(csv, "misses");
-	if (results->is_classified)
-		put_titles(csv, class_names, LODE_N_MISS_CLASSES);
-	put_titles(csv, after, G_N_ELEMENTS(after));
-	if (is_sample(results))
-		put_titles(csv, of_sample, G_N_ELEMENTS(of_sample));
-	lode_csv_end_row(csv);
-}
-
-static void put_numbers(LodeCsv *csv, const uint64_t *numbers, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		lode_csv_number(csv, (double)numbers[i]);
-}
-
-static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const CacheRow *row)
-{
-	const LodeCache *cache = row->cache;
-	const LodeCacheCounts *counts = row->counts;
-
-	if (results->process > 0)
-		lode_csv_number(csv, results->process);
-	lode_csv_number(csv, (double)row->hierarchy + 1);
-	lode_csv_text(csv, results->hierarchies[row->hierarchy]->name);
-	lode_csv_text(csv, cache->name);
-	lode_csv_text(csv, row->description);
-	lode_csv_number(csv, cache->level);
-	lode_csv_text(csv, lode_miss_curve_holds_text(cache->holds));
-	lode_csv_number(csv, (double)cache->size_bytes);
-	lode_csv_number(csv, cache->n_ways);
-	lode_csv_number(csv, cache->line_bytes);
-	lode_csv_number(csv, (double)all_accesses(counts));
-	lode_csv_number(csv, (double)all_misses(counts));
-	lode_csv_number(csv, miss_ratio(counts));
-	lode_csv_number(csv, misses_per_1000(counts, results->replay->n_instructions));
-	put_numbers(csv, counts->accesses, LODE_N_REFERENCE_KINDS);
-	put_numbers(csv, counts->misses, LODE_N_REFERENCE_KINDS);
-	if (results->is_classified)
-		put_numbers(csv, counts->classes, LODE_N_MISS_CLASSES);
-	lode_csv_number(csv, (double)counts->write_backs);
-	lode_csv_number(csv, (double)counts->invalidations);
-	lode_csv_number(csv, (double)counts->prefetches);
-	lode_csv_number(csv, (double)counts->useful_prefetches);
-	lode_csv_number(csv, ratio_error(row));
-	if (is_sample(results)) {
-		lode_csv_number(csv, row->range.low);
-		lode_csv_number(csv, row->range.high);
-		lode_csv_number(csv, row->range.cold_misses);
-	}
-	lode_csv_end_row(csv);
-}
-
-static bool is_by_thread(const LodeCacheResults *results)
-{
-	return results->replay->thread_curves != NULL && results->replay->thread_curves->len > 0;
-}
-
-static void put_thread(LodeCsv *csv, const LodeMissCurve *curve)
-{
-	if (curve->thread == LODE_MISS_CURVE_ALL)
-		lode_csv_text(csv, "all");
-	else
-		lode_csv_number(csv, curve->thread);
-}
-
-static void put_curve_rows(
-	LodeCsv *csv, const LodeCacheResults *results, const LodeMissCurve *curve)
-{
-	for (guint i = 0; i < curve->points->len; i++) {
-		const LodeMissPoint *point = &g_array_index(curve->points, LodeMissPoint, i);
-
-		if (results->process > 0)
-			lode_csv_number(csv, results->process);
-		if (is_by_thread(results))
-			put_thread(csv, curve);
-		lode_csv_text(csv, lode_miss_curve_holds_text(curve->holds));
-		lode_csv_number(csv, curve->line_bytes);
-		lode_csv_number(csv, (double)point->n_lines);
-		lode_csv_number(csv, (double)point->n_lines * curve->line_bytes);
-		lode_csv_number(csv, (double)point->misses);
-		lode_csv_number(csv, lode_miss_curve_ratio(curve, point->misses));
-		lode_csv_end_row(csv);
-	}
-}
-
-static void put_result_titles(LodeCsv *csv, const LodeCacheResults *results)
-{
-	static const char *const curve_titles[] = {
-		"of", "line_bytes", "lines", "bytes", "misses", "miss_ratio"};
+	const CurveView none = {results, NULL};
+	const LodeListing points = points_of(&none);
 
 	if (results->replay->times != NULL) {
-		lode_cache_times_put_titles(csv, results);
-		return;
-	}
-	if (results->n_hierarchies > 0) {
-		put_cache_titles(csv, results);
-		return;
-	}
-	if (results->process > 0)
-		lode_csv_text(csv, "process");
-	if (is_by_thread(results))
-		lode_csv_text(csv, "thread");
-	put_titles(csv, curve_titles, G_N_ELEMENTS(curve_titles));
-	lode_csv_end_row(csv);
-}
-
-static void put_result_rows(LodeCsv *csv, const LodeCacheResults *results)
-{
-	const GPtrArray *curves = results->replay->curves;
-
-	if (results->replay->times != NULL) {
-		lode_cache_times_put_rows(csv, results);
-		return;
-	}
-	if (results->n_hierarchies > 0) {
+		lode_cache_times_write_csv(results, is_first, out);
+	} else if (results->n_hierarchies > 0) {
 		g_autoptr(GArray) rows = cache_rows(results);
-		for (guint i = 0; i < rows->len; i++)
-			put_cache_row(csv, results, &g_array_index(rows, CacheRow, i));
-		return;
+		const LodeListing caches = caches_of(results, rows);
+		if (is_first)
+			lode_listing_put_csv_titles(&caches, out);
+		lode_listing_put_csv_rows(&caches, out);
+	} else {
+		if (is_first)
+			lode_listing_put_csv_titles(&points, out);
+		put_curves_csv(results, results->replay->curves, out);
+		if (is_by_thread(results))
+			put_curves_csv(results, results->replay->thread_curves, out);
 	}
-	for (guint i = 0; i < curves->len; i++)
-		put_curve_rows(csv, results, g_ptr_array_index(curves, i));
-	for (guint i = 0; is_by_thread(results) && i < results->replay->thread_curves->len; i++)
-		put_curve_rows(csv, results, results->replay->thread_curves->pdata[i]);
 }
 
-static void write_csv(const LodeCacheResults *results, size_t n_results, FILE *out)
-{
-	LodeCsv csv;
-
-	lode_csv_init(&csv, out);
-	put_result_titles(&csv, results);
-	for (size_t i = 0; i < n_results; i++)
-		put_result_rows(&csv, &results[i]);
-}
+/* --- text --- */
 
 enum { BAR_WIDTH = 40 };
-
-/* The columns of caches; those from FIRST_OPTIONAL on are left out if they are 0 in all rows. */
-typedef enum {
-	COLUMN_HIERARCHY,
-	COLUMN_CACHE,
-	COLUMN_ACCESSES,
-	COLUMN_MISSES,
-	COLUMN_RATIO,
-	COLUMN_RATIO_RANGE,
-	COLUMN_COLD,
-	COLUMN_PER_1000,
-	COLUMN_FETCH_MISSES,
-	COLUMN_LOAD_MISSES,
-	COLUMN_STORE_MISSES,
-	COLUMN_MODIFY_MISSES,
-	COLUMN_COMPULSORY,
-	COLUMN_CAPACITY,
-	COLUMN_CONFLICT,
-	COLUMN_TRUE_SHARING,
-	COLUMN_FALSE_SHARING,
-	COLUMN_WRITE_BACKS,
-	COLUMN_INVALIDATIONS,
-	COLUMN_PREFETCHES,
-	COLUMN_USEFUL,
-	COLUMN_DESCRIPTION,
-	N_COLUMNS,
-	FIRST_OPTIONAL = COLUMN_FETCH_MISSES,
-} Column;
-
-static const LodeTableColumn all_columns[N_COLUMNS] = {
-	[COLUMN_HIERARCHY] = {"hierarchy"},
-	[COLUMN_CACHE] = {"cache", .is_text = true},
-	[COLUMN_ACCESSES] = {"accesses"},
-	[COLUMN_MISSES] = {"misses"},
-	[COLUMN_RATIO] = {"miss ratio"},
-	[COLUMN_RATIO_RANGE] = {"95 %", .dropped = 2},
-	[COLUMN_COLD] = {"cold misses", .dropped = 2},
-	[COLUMN_PER_1000] = {"per 1000 instructions", .dropped = 3},
-	[COLUMN_FETCH_MISSES] = {"fetch misses", .dropped = 4},
-	[COLUMN_LOAD_MISSES] = {"load misses", .dropped = 4},
-	[COLUMN_STORE_MISSES] = {"store misses", .dropped = 4},
-	[COLUMN_MODIFY_MISSES] = {"modify misses", .dropped = 4},
-	[COLUMN_COMPULSORY] = {"compulsory", .dropped = 1},
-	[COLUMN_CAPACITY] = {"capacity", .dropped = 1},
-	[COLUMN_CONFLICT] = {"conflict", .dropped = 1},
-	[COLUMN_TRUE_SHARING] = {"true sharing", .dropped = 1},
-	[COLUMN_FALSE_SHARING] = {"false sharing", .dropped = 1},
-	[COLUMN_WRITE_BACKS] = {"write-backs", .dropped = 5},
-	[COLUMN_INVALIDATIONS] = {"invalidated", .dropped = 2},
-	[COLUMN_PREFETCHES] = {"prefetches", .dropped = 2},
-	[COLUMN_USEFUL] = {"useful", .dropped = 2},
-	[COLUMN_DESCRIPTION] = {"size, ways, line", .is_text = true},
-};
-
-typedef struct {
-	const LodeCacheResults *results;
-	const LodeTerminal *terminal;
-	GArray *rows; /* CacheRow */
-	Column shown[N_COLUMNS];
-	unsigned n_shown;
-} Table;
-
-static uint64_t count_of(const LodeCacheCounts *counts, Column column)
-{
-	if (column >= COLUMN_FETCH_MISSES && column <= COLUMN_MODIFY_MISSES)
-		return counts->misses[column - COLUMN_FETCH_MISSES];
-	if (column >= COLUMN_COMPULSORY && column <= COLUMN_FALSE_SHARING)
-		return counts->classes[column - COLUMN_COMPULSORY];
-	switch (column) {
-	case COLUMN_ACCESSES:
-		return all_accesses(counts);
-	case COLUMN_MISSES:
-		return all_misses(counts);
-	case COLUMN_WRITE_BACKS:
-		return counts->write_backs;
-	case COLUMN_INVALIDATIONS:
-		return counts->invalidations;
-	case COLUMN_PREFETCHES:
-		return counts->prefetches;
-	default:
-		return counts->useful_prefetches;
-	}
-}
-
-static bool is_shown(const Table *self, Column column)
-{
-	if (column == COLUMN_HIERARCHY)
-		return self->results->n_hierarchies > 1;
-	if (column == COLUMN_RATIO_RANGE || column == COLUMN_COLD)
-		return is_sample(self->results);
-	if (column < FIRST_OPTIONAL || column == COLUMN_DESCRIPTION)
-		return true;
-	for (guint i = 0; i < self->rows->len; i++)
-		if (count_of(g_array_index(self->rows, CacheRow, i).counts, column) > 0)
-			return true;
-	return false;
-}
-
-static void append_range(const LodeMissRatioRange *range, GString *out)
-{
-	char low[LODE_NUMBER_SIZE], high[LODE_NUMBER_SIZE];
-
-	if (isfinite(range->high))
-		g_string_append_printf(out, "%s to %s", ratio_text(range->low, low),
-			ratio_text(range->high, high));
-}
-
-static void append_figure(const Table *self, const CacheRow *row, Column column, GString *out)
-{
-	char number[LODE_NUMBER_SIZE];
-	double rate = misses_per_1000(row->counts, self->results->replay->n_instructions);
-
-	if (column == COLUMN_HIERARCHY)
-		g_string_append_printf(out, "%zu", row->hierarchy + 1);
-	else if (column == COLUMN_RATIO)
-		g_string_append(out, ratio_text(miss_ratio(row->counts), number));
-	else if (column == COLUMN_RATIO_RANGE)
-		append_range(&row->range, out);
-	else if (column == COLUMN_COLD)
-		g_string_append(out, lode_number_format_count(row->range.cold_misses, number));
-	else if (column != COLUMN_PER_1000)
-		g_string_append(out,
-			lode_number_format_count((double)count_of(row->counts, column), number));
-	else if (isfinite(rate))
-		g_string_append(out, g_ascii_formatd(number, sizeof(number), "%.3f", rate));
-}
-
-static LodeStyle cache_cell(size_t number, unsigned column, GString *out, const void *user_data)
-{
-	const Table *self = user_data;
-	const CacheRow *row = &g_array_index(self->rows, CacheRow, number);
-
-	switch (self->shown[column]) {
-	case COLUMN_CACHE:
-		lode_display_append(out, row->cache->name, self->terminal->is_ascii);
-		return LODE_STYLE_NAME;
-	case COLUMN_DESCRIPTION:
-		lode_display_append(out, row->description, self->terminal->is_ascii);
-		return LODE_STYLE_FAINT;
-	default:
-		append_figure(self, row, self->shown[column], out);
-		return self->shown[column] == COLUMN_RATIO ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
-	}
-}
 
 /* Whether cold misses make most of the range. */
 static bool is_cold(const CacheRow *row)
 {
 	return 2 * row->range.cold_misses >
-	       (row->range.high - row->range.low) * (double)all_accesses(row->counts);
+	       (row->range.high - row->range.low) * (double)row->n_accesses;
 }
 
 /* The cache that a warm-up fills least, and the references that fill it at its miss rate. */
-static void write_sample_note(const Table *self, FILE *out)
+static void write_sample_note(
+	const LodeTraceReplay *replay, const GArray *rows, const LodeTerminal *terminal, FILE *out)
 {
-	const LodeTraceReplay *replay = self->results->replay;
 	const CacheRow *coldest = NULL;
 	double longest = 0;
 	char number[LODE_NUMBER_SIZE];
 
 	if (replay->n_windows < LODE_TRACE_REPLAY_MIN_WINDOWS) {
 		fputc('\n', out);
-		lode_profile_lines_print(self->terminal, out, "No range: fewer than %d windows.",
+		lode_profile_lines_print(terminal, out, "No range: fewer than %d windows.",
 			LODE_TRACE_REPLAY_MIN_WINDOWS);
 		return;
 	}
-	for (guint i = 0; i < self->rows->len; i++) {
-		const CacheRow *row = &g_array_index(self->rows, CacheRow, i);
-		double n_lines = (double)row->cache->size_bytes / row->cache->line_bytes;
+	for (guint i = 0; i < rows->len; i++) {
+		const CacheRow *row = &g_array_index(rows, CacheRow, i);
+		double n_lines = (double)row->cache.size_bytes / row->cache.line_bytes;
 		double needed = n_lines * (double)replay->n_references /
-		                (double)MAX(all_misses(row->counts), 1);
+		                (double)MAX(row->n_misses, 1);
 
 		if (!is_cold(row) || needed <= longest)
 			continue;
@@ -650,28 +472,20 @@ static void write_sample_note(const Table *self, FILE *out)
 	if (coldest == NULL)
 		return;
 	fputc('\n', out);
-	lode_profile_lines_print(self->terminal, out,
+	lode_profile_lines_print(terminal, out,
 		"Cold misses are in sets not yet full: with a longer --warm-up they might be hits. "
 		"To fill %s takes at least %s references.",
-		coldest->cache->name, lode_number_format_count(ceil(longest), number));
+		coldest->name, lode_number_format_count(ceil(longest), number));
 }
 
 static void write_caches(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
 {
-	Table self = {results, terminal, cache_rows(results), {0}, 0};
-	LodeTableColumn columns[N_COLUMNS];
+	g_autoptr(GArray) rows = cache_rows(results);
+	const LodeListing caches = caches_of(results, rows);
 
-	for (Column column = 0; column < N_COLUMNS; column++) {
-		if (!is_shown(&self, column))
-			continue;
-		columns[self.n_shown] = all_columns[column];
-		self.shown[self.n_shown++] = column;
-	}
-	LodeTable table = {columns, self.n_shown, self.rows->len, cache_cell, &self};
-	lode_table_write(&table, terminal, out);
+	lode_listing_write_text(&caches, terminal, out);
 	if (is_sample(results))
-		write_sample_note(&self, out);
-	g_array_unref(self.rows);
+		write_sample_note(results->replay, rows, terminal, out);
 }
 
 /* "1 host: i1=32K:8:64,…"; hierarchies of one cache are described by their row. */
@@ -707,46 +521,41 @@ static const LodeMissPoint *point_of(const LodeMissCurve *curve, uint64_t n_line
 	return &g_array_index(curve->points, LodeMissPoint, curve->points->len - 1);
 }
 
-static void append_bar(GString *out, double share)
-{
-	int n = (int)lround(share * BAR_WIDTH);
-
-	for (int i = 0; i < n; i++)
-		g_string_append_c(out, '#');
-}
-
 /* A row is a cache of 2^bin lines, and the reuses that no smaller one serves. */
-static LodeStyle curve_cell(size_t bin, unsigned column, GString *out, const void *user_data)
+typedef struct {
+	uint64_t bytes, n_lines, misses;
+	double ratio, reuses;
+	char *bar;
+} BinRow;
+
+static const LodeColumn bin_columns[] = {
+	{NULL, LODE_CELL_SIZE(BinRow, bytes), .title = "cache size", .at = 1},
+	{NULL, LODE_CELL_COUNT(BinRow, n_lines), .title = "lines", .at = 2, .dropped = 2},
+	{NULL, LODE_CELL_COUNT(BinRow, misses), .title = "misses", .at = 3, .dropped = 1},
+	{NULL, LODE_CELL_RATIO(BinRow, ratio), .title = "miss ratio", .at = 4,
+		.style = LODE_STYLE_STRONG},
+	{NULL, LODE_CELL_SHARE(BinRow, reuses), .title = "reuses", .at = 5},
+	{NULL, LODE_CELL_TEXT(BinRow, bar), .title = "", .at = 6},
+};
+const LodeColumns lode_curve_bin_columns = LODE_COLUMNS("bins", bin_columns, BinRow);
+
+static void fill_bin(size_t bin, void *out, const void *user_data)
 {
 	const LodeMissCurve *curve = user_data;
 	uint64_t n_lines = UINT64_C(1) << bin;
 	const LodeMissPoint *point = point_of(curve, n_lines);
-	uint64_t reuses = bin < curve->n_bins ? curve->reuses[bin] : 0;
-	char text[LODE_NUMBER_SIZE];
+	double reuses = lode_miss_curve_ratio(curve, bin < curve->n_bins ? curve->reuses[bin] : 0);
 
-	if (column == 0)
-		g_string_append(out, lode_memory_size_text(n_lines * curve->line_bytes, text));
-	if (column == 1)
-		g_string_append(out, lode_number_format_count((double)n_lines, text));
-	if (column == 2)
-		g_string_append(out, lode_number_format_count((double)point->misses, text));
-	if (column == 3)
-		g_string_append(out, ratio_text(lode_miss_curve_ratio(curve, point->misses), text));
-	if (column == 4)
-		g_string_append(
-			out, lode_number_format_share(lode_miss_curve_ratio(curve, reuses), text));
-	if (column == 5)
-		append_bar(out, lode_miss_curve_ratio(curve, reuses));
-	return column == 3 ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+	*(BinRow *)out = (BinRow){n_lines * curve->line_bytes, n_lines, point->misses,
+		lode_miss_curve_ratio(curve, point->misses), reuses,
+		g_strnfill((gsize)lround(reuses * BAR_WIDTH), '#')};
 }
 
 static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal, FILE *out)
 {
-	static const LodeTableColumn columns[] = {{"cache size"}, {"lines", .dropped = 2},
-		{"misses", .dropped = 1}, {"miss ratio"}, {"reuses"}, {"", .is_text = true}};
 	char accesses[LODE_NUMBER_SIZE], lines[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
-	LodeTable table = {
-		columns, G_N_ELEMENTS(columns), MAX(curve->n_bins, 1), curve_cell, curve};
+	const LodeListing bins = {&lode_curve_bin_columns, MAX(curve->n_bins, 1), .fill = fill_bin,
+		.user_data = curve};
 
 	lode_profile_lines_print(terminal, out,
 		"%s in lines of %u bytes · %s accesses to %s line%s (%s) · "
@@ -760,7 +569,7 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 	if (curve->n_accesses == 0)
 		fputs("No accesses.\n", out);
 	else
-		lode_table_write(&table, terminal, out);
+		lode_listing_write_text(&bins, terminal, out);
 }
 
 /* ---- curves by thread: a row for each, a column for every second power of two ---- */
@@ -876,8 +685,8 @@ bool lode_cache_results_write(const LodeCacheResults *results, size_t n_results,
 {
 	if (options->format == LODE_VIEW_JSON)
 		write_json(results, n_results, out);
-	else if (options->format == LODE_VIEW_CSV)
-		write_csv(results, n_results, out);
+	for (size_t i = 0; i < n_results && options->format == LODE_VIEW_CSV; i++)
+		put_csv(&results[i], i == 0, out);
 	for (size_t i = 0; i < n_results && options->format == LODE_VIEW_TEXT; i++) {
 		if (i > 0)
 			fputc('\n', out);

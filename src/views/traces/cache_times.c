@@ -2,8 +2,8 @@
 #include "views/traces/cache_times.h"
 
 #include "base/text/number_format.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/profile/profile_lines.h"
 
@@ -13,6 +13,7 @@ enum {
 	N_PLACES = 3,    /* columns that say where a stretch lies */
 	MAX_CACHES = 12, /* columns of a screen; JSON and CSV have all */
 	SIZE_STEP = 2,   /* bins of the curve from column to column */
+	HAS_PROCESS = 1, /* of columns */
 };
 
 static uint64_t sum_kinds(const uint64_t *kinds)
@@ -231,84 +232,110 @@ void lode_cache_times_put_json(LodeJsonStream *json, const LodeCacheResults *res
 
 /* ---- CSV ---- */
 
-void lode_cache_times_put_titles(LodeCsv *csv, const LodeCacheResults *results)
-{
-	static const char *const own[] = {"first_reference", "references", "instructions"};
-	static const char *const caches[] = {
-		"hierarchy", "cache", "accesses", "misses", "miss_ratio"};
-	static const char *const sizes[] = {
-		"of", "line_bytes", "lines", "bytes", "accesses", "misses", "miss_ratio"};
-	bool has_caches = results->n_hierarchies > 0;
+typedef struct {
+	LodeReplayTime time;
+	uint32_t process, hierarchy, line_bytes;
+	const char *name; /* of a cache, or what a curve holds */
+	double n_lines, bytes;
+	uint64_t accesses, misses;
+	double ratio;
+} CsvRow;
 
-	if (results->process > 0)
-		lode_csv_text(csv, "process");
-	for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
-		lode_csv_text(csv, own[i]);
-	for (size_t i = 0; i < (has_caches ? G_N_ELEMENTS(caches) : G_N_ELEMENTS(sizes)); i++)
-		lode_csv_text(csv, has_caches ? caches[i] : sizes[i]);
-	lode_csv_end_row(csv);
+#define TIME_COLUMNS                                                                               \
+	{"process", LODE_CELL_NUMBER(CsvRow, process), .when = HAS_PROCESS},                       \
+		{"first_reference", LODE_CELL_NUMBER(CsvRow, time.first_reference)},               \
+		{"references", LODE_CELL_NUMBER(CsvRow, time.n_references)},                       \
+	{                                                                                          \
+		"instructions", LODE_CELL_NUMBER(CsvRow, time.n_instructions)                      \
+	}
+#define MISS_COLUMNS                                                                               \
+	{"accesses", LODE_CELL_NUMBER(CsvRow, accesses)},                                          \
+		{"misses", LODE_CELL_NUMBER(CsvRow, misses)},                                      \
+	{                                                                                          \
+		"miss_ratio", LODE_CELL_NUMBER(CsvRow, ratio)                                      \
+	}
+
+static const LodeColumn cache_columns[] = {
+	TIME_COLUMNS,
+	{"hierarchy", LODE_CELL_NUMBER(CsvRow, hierarchy)},
+	{"cache", LODE_CELL_TEXT(CsvRow, name)},
+	MISS_COLUMNS,
+};
+static const LodeColumn size_columns[] = {
+	TIME_COLUMNS,
+	{"of", LODE_CELL_TEXT(CsvRow, name)},
+	{"line_bytes", LODE_CELL_NUMBER(CsvRow, line_bytes)},
+	{"lines", LODE_CELL_NUMBER(CsvRow, n_lines)},
+	{"bytes", LODE_CELL_NUMBER(CsvRow, bytes)},
+	MISS_COLUMNS,
+};
+const LodeColumns lode_cache_time_columns = LODE_COLUMNS("caches", cache_columns, CsvRow);
+const LodeColumns lode_size_time_columns = LODE_COLUMNS("sizes", size_columns, CsvRow);
+
+static CsvRow row_at(const LodeCacheResults *results, guint time)
+{
+	return (CsvRow){.time = *lode_replay_times_at(results->replay->times, time),
+		.process = results->process};
 }
 
-static void begin_row(LodeCsv *csv, const LodeCacheResults *results, guint number)
+static void add_row(GArray *rows, CsvRow row, uint64_t accesses, uint64_t misses)
 {
-	const LodeReplayTime *time = lode_replay_times_at(results->replay->times, number);
-
-	if (results->process > 0)
-		lode_csv_number(csv, results->process);
-	lode_csv_number(csv, (double)time->first_reference);
-	lode_csv_number(csv, (double)time->n_references);
-	lode_csv_number(csv, (double)time->n_instructions);
+	row.accesses = accesses;
+	row.misses = misses;
+	row.ratio = ratio(misses, accesses);
+	g_array_append_val(rows, row);
 }
 
-static void put_cache_rows(LodeCsv *csv, const LodeCacheResults *results, guint time)
+static void add_caches(GArray *rows, const LodeCacheResults *results, guint time)
 {
+	CsvRow row = row_at(results, time);
+
 	for (size_t i = 0; i < results->n_hierarchies; i++) {
 		const GArray *caches = results->hierarchies[i]->caches;
 		for (guint j = 0; j < caches->len; j++) {
 			const LodeCacheCounts *counts = lode_replay_times_counts(
 				results->replay->times, time, i, j);
-			uint64_t accesses = sum_kinds(counts->accesses),
-				 misses = sum_kinds(counts->misses);
-			begin_row(csv, results, time);
-			lode_csv_number(csv, (double)i + 1);
-			lode_csv_text(csv, g_array_index(caches, LodeCache, j).name);
-			lode_csv_number(csv, (double)accesses);
-			lode_csv_number(csv, (double)misses);
-			lode_csv_number(csv, ratio(misses, accesses));
-			lode_csv_end_row(csv);
+			row.hierarchy = (uint32_t)i + 1;
+			row.name = g_array_index(caches, LodeCache, j).name;
+			add_row(rows, row, sum_kinds(counts->accesses), sum_kinds(counts->misses));
 		}
 	}
 }
 
-static void put_size_rows(LodeCsv *csv, const LodeCacheResults *results, guint time, guint number)
+static void add_sizes(GArray *rows, const LodeCacheResults *results, guint time, guint number)
 {
 	const LodeMissCurve *curve = g_ptr_array_index(results->replay->curves, number);
 	const LodeReplayReuses *reuses = lode_replay_times_reuses(
 		results->replay->times, time, number);
+	CsvRow row = row_at(results, time);
 
+	row.name = lode_miss_curve_holds_text(curve->holds);
+	row.line_bytes = curve->line_bytes;
 	for (unsigned bin = 0; bin < MAX(curve->n_bins, 1); bin++) {
-		uint64_t misses = lode_replay_reuses_misses(reuses, bin);
-		double lines = (double)(UINT64_C(1) << bin);
-		begin_row(csv, results, time);
-		lode_csv_text(csv, lode_miss_curve_holds_text(curve->holds));
-		lode_csv_number(csv, curve->line_bytes);
-		lode_csv_number(csv, lines);
-		lode_csv_number(csv, lines * curve->line_bytes);
-		lode_csv_number(csv, (double)reuses->n_accesses);
-		lode_csv_number(csv, (double)misses);
-		lode_csv_number(csv, ratio(misses, reuses->n_accesses));
-		lode_csv_end_row(csv);
+		row.n_lines = (double)(UINT64_C(1) << bin);
+		row.bytes = row.n_lines * curve->line_bytes;
+		add_row(rows, row, reuses->n_accesses, lode_replay_reuses_misses(reuses, bin));
 	}
 }
 
-void lode_cache_times_put_rows(LodeCsv *csv, const LodeCacheResults *results)
+void lode_cache_times_write_csv(const LodeCacheResults *results, bool has_titles, FILE *out)
 {
+	bool has_caches = results->n_hierarchies > 0;
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(CsvRow));
+
 	for (guint i = 0; i < lode_replay_times_n(results->replay->times); i++) {
-		if (results->n_hierarchies > 0) {
-			put_cache_rows(csv, results, i);
-			continue;
-		}
-		for (guint j = 0; j < results->replay->curves->len; j++)
-			put_size_rows(csv, results, i, j);
+		if (has_caches)
+			add_caches(rows, results, i);
+		for (guint j = 0; j < results->replay->curves->len && !has_caches; j++)
+			add_sizes(rows, results, i, j);
 	}
+	const LodeListing listing = {
+		.columns = has_caches ? &lode_cache_time_columns : &lode_size_time_columns,
+		.n_rows = rows->len,
+		.rows = rows->data,
+		.what = results->process > 0 ? HAS_PROCESS : 0,
+	};
+	if (has_titles)
+		lode_listing_put_csv_titles(&listing, out);
+	lode_listing_put_csv_rows(&listing, out);
 }

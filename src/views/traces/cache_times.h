@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "views/form/csv.h"
 #include "views/traces/cache_results.h"
 
 /* Where nothing is known over time they write nothing. */
@@ -15,5 +14,4 @@ void lode_cache_times_write(
 void lode_cache_times_put_json(LodeJsonStream *json, const LodeCacheResults *results);
 
 /* One table: that of caches where there are some, else that of curves. */
-void lode_cache_times_put_titles(LodeCsv *csv, const LodeCacheResults *results);
-void lode_cache_times_put_rows(LodeCsv *csv, const LodeCacheResults *results);
+void lode_cache_times_write_csv(const LodeCacheResults *results, bool has_titles, FILE *out);
