@@ -448,17 +448,12 @@ static bool write_calls(Calls *self, GError **error)
 	lode_neighbours_init(&self->found, self->costs, self->is_marked, false);
 	self->lines = lode_function_costs_own_callers(
 		self->costs, self->is_marked, self->options->own);
-	switch (self->options->format) {
-	case LODE_VIEW_TEXT:
+	if (self->options->format == LODE_VIEW_TEXT)
 		write_text(self);
-		break;
-	case LODE_VIEW_JSON:
+	else if (self->options->format == LODE_VIEW_JSON)
 		write_json(self);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(self);
-		break;
-	}
 	lode_neighbours_clear(&self->found);
 	g_array_unref(self->lines);
 	return lode_view_flush(self->out, error);

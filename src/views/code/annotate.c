@@ -140,16 +140,11 @@ bool lode_annotate_write(const LodeProfile *profile, const LodeMiningRun *run,
 		return false;
 	}
 	lode_progress_end(progress);
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		lode_annotation_write_text(&annotation, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		lode_annotation_write_json(&annotation, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(&annotation, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }

@@ -350,17 +350,12 @@ bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 					? HAS_SAMPLES
 					: 0),
 	};
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(&self, &listing);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(&self, &listing);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		lode_listing_write_csv(&listing, out);
-		break;
-	}
 	g_free((void *)columns.columns);
 	g_array_unref(self.rows);
 	return lode_view_flush(out, error);

@@ -150,11 +150,7 @@ static void write_json(const View *self, FILE *out)
 	LodeJsonStream json;
 	LodeRowStream rows;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, self->profile);
 	lode_json_member_number(&json, "page_bytes", (double)self->touch->page_bytes);
 	lode_json_line(&json);
 	lode_memory_notes_json(self->notes, &json);
@@ -448,16 +444,11 @@ bool lode_first_touch_write(const LodeProfile *profile, const uint32_t *samples,
 	View view = {profile, options, touch, &notes};
 
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(&view, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(&view, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(&view, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }

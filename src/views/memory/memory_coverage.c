@@ -375,11 +375,7 @@ static void write_json(const LodeProfile *profile, const GArray *coverage,
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, profile);
 	lode_memory_notes_json(options->notes, &json);
 	lode_json_line(&json);
 	lode_json_member_begin(&json, "coverage", '[');
@@ -403,16 +399,11 @@ static void write_csv(const LodeProfile *profile, const GArray *coverage, FILE *
 bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,
 	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(profile, coverage, options, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(profile, coverage, options, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(profile, coverage, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }

@@ -32,11 +32,7 @@ static void write_json(const LodeMemoryDocument *self, const LodeListing *listin
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, self->profile);
 	if (self->parts->put_before != NULL)
 		self->parts->put_before(self, &json);
 	lode_memory_notes_json(options->notes, &json);
@@ -53,16 +49,11 @@ bool lode_memory_document_write(const LodeMemoryDocument *self,
 	LodeListing listing = self->listing;
 
 	listing.user_data = self;
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(self, &listing, options, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(self, &listing, options, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		lode_listing_write_csv(&listing, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }

@@ -144,11 +144,7 @@ static void write_json(const Tables *self, FILE *out)
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, self->profile);
 	lode_json_member_number(&json, "granularity", (double)self->options->granularity);
 	lode_json_line(&json);
 	lode_memory_notes_json(&self->notes, &json);
@@ -588,17 +584,12 @@ bool lode_memory_histogram_write(const LodeProfile *profile, const uint32_t *sam
 	Tables tables = {.profile = profile, .options = options};
 
 	tables_init(&tables, samples, n_samples);
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(&tables, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(&tables, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(&tables, out);
-		break;
-	}
 	tables_clear(&tables);
 	return lode_view_flush(out, error);
 }

@@ -402,11 +402,7 @@ static void write_json(const LodeProfile *profile, const GPtrArray *layouts,
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, profile);
 	lode_memory_notes_json(options->notes, &json);
 	lode_json_line(&json);
 	lode_json_member_begin(&json, "layouts", '[');
@@ -429,16 +425,11 @@ static void write_csv(const GPtrArray *layouts, FILE *out)
 bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,
 	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(profile, layouts, options, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(profile, layouts, options, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(layouts, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }

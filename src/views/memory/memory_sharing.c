@@ -692,11 +692,7 @@ static void write_json(const Table *self, FILE *out)
 	const LodeLineSharing *sharing = self->sharing;
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, self->profile);
 	lode_memory_notes_json(self->options->notes, &json);
 	lode_json_line(&json);
 	lode_json_member_bool(&json, "is_of_misses", sharing->is_of_misses);
@@ -723,17 +719,12 @@ bool lode_memory_sharing_write(const LodeProfile *profile, const LodeLineSharing
 	Table self = {.profile = profile, .sharing = sharing, .options = options};
 
 	self.rows = g_array_new(FALSE, FALSE, sizeof(Row));
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(&self, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(&self, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		write_csv(&self, out);
-		break;
-	}
 	g_array_unref(self.rows);
 	return lode_view_flush(out, error);
 }

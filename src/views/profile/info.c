@@ -609,11 +609,7 @@ static void write_json(
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
+	lode_profile_json_open(&json, out, profile);
 	lode_json_member_begin(&json, "flow_conservation", '{');
 	lode_json_member_number(&json, "checked", profile->inflow_checked);
 	lode_json_member_number(&json, "equal", profile->inflow_equal);
@@ -674,16 +670,11 @@ bool lode_info_write(const LodeProfile *profile, const GPtrArray *runs,
 {
 	g_autoptr(GArray) rows = info_rows(profile, runs);
 
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		write_text(profile, rows, runs, options, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(profile, rows, runs, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		lode_fact_rows_write_csv(rows, false, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }

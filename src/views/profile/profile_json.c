@@ -124,14 +124,19 @@ void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profi
 	lode_json_end(json, ']');
 }
 
-void lode_profile_json_begin(
-	LodeJsonStream *json, FILE *out, const LodeProfile *profile, const LodeMiningRun *run)
+void lode_profile_json_open(LodeJsonStream *json, FILE *out, const LodeProfile *profile)
 {
 	lode_json_stream_init(json, out);
 	lode_json_begin(json, '{');
 	lode_json_line(json);
 	lode_profile_json_head(json, profile);
 	lode_json_line(json);
+}
+
+void lode_profile_json_begin(
+	LodeJsonStream *json, FILE *out, const LodeProfile *profile, const LodeMiningRun *run)
+{
+	lode_profile_json_open(json, out, profile);
 	if (run != NULL) {
 		put_run(json, run);
 		lode_json_line(json);

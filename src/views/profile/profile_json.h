@@ -11,6 +11,9 @@ typedef struct LodeProfile LodeProfile;
 /* "profile": program, creator, frequency, weight_event, totals, numbers of things. */
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile);
 
+/* Begins a document whose object is open: the profile, then a new line. */
+void lode_profile_json_open(LodeJsonStream *json, FILE *out, const LodeProfile *profile);
+
 /* "unresolved": reason, example, count, weight, share, places. */
 void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profile);
 

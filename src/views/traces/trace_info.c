@@ -344,16 +344,11 @@ bool lode_trace_info_write(const LodeTraceSummary *summary, const LodeTraceDescr
 {
 	g_autoptr(GArray) rows = trace_info_rows(summary, description);
 
-	switch (options->format) {
-	case LODE_VIEW_TEXT:
+	if (options->format == LODE_VIEW_TEXT)
 		lode_fact_rows_write_text(rows, titles, &options->terminal, out);
-		break;
-	case LODE_VIEW_JSON:
+	else if (options->format == LODE_VIEW_JSON)
 		write_json(summary, description, options->path, out);
-		break;
-	case LODE_VIEW_CSV:
+	else
 		lode_fact_rows_write_csv(rows, true, out);
-		break;
-	}
 	return lode_view_flush(out, error);
 }
