@@ -19,7 +19,6 @@
 #include "model/profile.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
-#include "views/memory/memory_names.h"
 #include "views/pictures/memory_grid.h"
 
 #include <string.h>
@@ -201,10 +200,10 @@ static unsigned add_stretches(Html *self, const LodeProfile *profile, const GArr
 	for (guint i = 0; i < MIN(grid->axis->segments->len, STRETCHES); i++) {
 		const LodeAddressSegment *one = &g_array_index(
 			grid->axis->segments, LodeAddressSegment, i);
-		char first[LODE_ADDRESS_TEXT_SIZE], last[LODE_ADDRESS_TEXT_SIZE];
+		char first[LODE_NUMBER_SIZE], last[LODE_NUMBER_SIZE];
 		g_autofree char *parameters = g_strdup_printf("address=%s-%s",
-			lode_memory_address_text(one->first, first),
-			lode_memory_address_text(one->last, last));
+			lode_number_format_address(one->first, first),
+			lode_number_format_address(one->last, last));
 		n += add_answer(self, "heat", parameters) == ADDED;
 	}
 	return n;

@@ -2,6 +2,7 @@
 #include "base/text/number_format.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,5 +56,26 @@ char *lode_number_format_exact(double value, char buffer[LODE_NUMBER_SIZE])
 		if (g_ascii_strtod(buffer, NULL) == value)
 			break;
 	}
+	return buffer;
+}
+
+char *lode_number_format_address(uint64_t address, char buffer[LODE_NUMBER_SIZE])
+{
+	g_snprintf(buffer, LODE_NUMBER_SIZE, "0x%" G_GINT64_MODIFIER "x", address);
+	return buffer;
+}
+
+char *lode_number_format_bytes(uint64_t bytes, char buffer[LODE_NUMBER_SIZE])
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1024 && unit + 1 < G_N_ELEMENTS(units)) {
+		value /= 1024;
+		unit++;
+	}
+	bool is_whole = value == floor(value) || value >= 100;
+	g_snprintf(buffer, LODE_NUMBER_SIZE, is_whole ? "%.0f %s" : "%.1f %s", value, units[unit]);
 	return buffer;
 }

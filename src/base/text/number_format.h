@@ -3,6 +3,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdint.h>
 
 enum { LODE_NUMBER_SIZE = 32 };
 
@@ -15,3 +16,10 @@ char *lode_number_format_share(double share, char buffer[LODE_NUMBER_SIZE]);
 /* The shortest decimal that reads back as the same double, with a point and no exponent for
  * integers up to 2^53: 10 → "10", 0.1 → "0.1". Independent of the locale. */
 char *lode_number_format_exact(double value, char buffer[LODE_NUMBER_SIZE]);
+
+/* "0x7f0012345000"; writes into `buffer` and returns it. JSON and CSV have addresses as this text,
+ * since a number there keeps 53 bits only. */
+char *lode_number_format_address(uint64_t address, char buffer[LODE_NUMBER_SIZE]);
+
+/* "4 KiB", "64 B", "1.5 MiB". */
+char *lode_number_format_bytes(uint64_t bytes, char buffer[LODE_NUMBER_SIZE]);

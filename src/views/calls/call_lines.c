@@ -4,10 +4,9 @@
 #include "base/text/number_format.h"
 #include "model/origins.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -143,7 +142,7 @@ void lode_call_lines_unnamed(
 	g_autofree char *base = g_path_get_basename(lode_profile_image(profile, most)->path);
 	g_autoptr(GString) image = g_string_new(NULL);
 	lode_display_append(image, base, terminal->is_ascii);
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"%s is in functions without symbols, most in %s: --debuginfod",
 		lode_number_format_share(lode_share_of(unnamed, total), share), image->str);
 }
@@ -153,7 +152,7 @@ void lode_call_lines_short(const LodeFunctionCosts *costs, const LodeTerminal *t
 	char share[LODE_NUMBER_SIZE];
 
 	if (lode_function_costs_are_short(costs))
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"The stacks of %s of the samples are one function only, as of programs "
 			"without frame pointers: --call-graph dwarf would do better.",
 			lode_number_format_share(
@@ -165,13 +164,13 @@ void lode_call_lines_note(const LodeFunctionCosts *costs, const LodeTerminal *te
 	const char *advice = lode_call_lines_advice(costs);
 
 	if (advice != NULL)
-		lode_profile_lines_print(terminal, out, "Inclusive is not known: %s.", advice);
+		lode_display_print(terminal, out, "Inclusive is not known: %s.", advice);
 	else if (costs->source == LODE_CALLS_FROM_COUNTS)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Inclusive is estimated from counted calls: each call of a function is "
 			"taken to cost the same.");
 	else if (costs->source == LODE_CALLS_FROM_TOPS)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Callers are known as far as the recorded top of the stack reaches, "
 			"inclusive of libraries alone: -g or --call-graph dwarf records all.");
 	else

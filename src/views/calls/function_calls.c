@@ -6,13 +6,12 @@
 #include "base/text/suggestion.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
-#include "views/code/function_name.h"
 #include "views/code/name_test.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -415,7 +414,7 @@ static void write_text(const Calls *self)
 	if (self->n_versions > 1)
 		g_string_append_printf(name, " and %u other version%s", self->n_versions - 1,
 			self->n_versions == 2 ? "" : "s");
-	lode_profile_lines_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
+	lode_display_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
 		image->str,
 		lode_number_format_share(lode_share_of(self->found.self, self->total), own),
 		isnan(self->found.inclusive)
@@ -423,7 +422,7 @@ static void write_text(const Calls *self)
 			: lode_number_format_share(
 				  lode_share_of(self->found.inclusive, self->total), inclusive));
 	if (self->profile->part != NULL)
-		lode_profile_lines_print(terminal, self->out, "part: %s", self->profile->part);
+		lode_display_print(terminal, self->out, "part: %s", self->profile->part);
 	lode_call_lines_note(self->costs, terminal, self->out);
 	const LodeListing callers = callers_of(self), callees = callees_of(self),
 			  lines = lines_of(self);

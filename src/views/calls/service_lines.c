@@ -4,8 +4,8 @@
 #include "base/text/number_format.h"
 #include "model/index.h"
 #include "views/calls/call_lines.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/table.h"
 #include "views/profile/profile_figures.h"
 

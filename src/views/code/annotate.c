@@ -3,11 +3,11 @@
 #include "views/code/annotate.h"
 
 #include "base/error.h"
+#include "base/text/number_format.h"
 #include "model/profile.h"
 #include "views/code/annotation_json.h"
 #include "views/code/annotation_text.h"
 #include "views/form/csv.h"
-#include "views/memory/memory_names.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 
@@ -19,7 +19,7 @@ static void put_csv_datum(const LodeAnnotation *self, LodeCsv *csv, uint32_t ins
 {
 	const LodeInstructionDatum *datum = lode_annotation_datum(self, instruction);
 	bool is_known = datum != NULL && lode_annotation_has_address(datum);
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 
 	if (self->data == NULL)
 		return;
@@ -31,8 +31,8 @@ static void put_csv_datum(const LodeAnnotation *self, LodeCsv *csv, uint32_t ins
 		datum != NULL && datum->n_objects > 0
 			? lode_annotation_object_name(self, lode_annotation_object(self, datum, 0))
 			: NULL);
-	lode_csv_text(csv, is_known ? lode_memory_address_text(datum->least, address) : NULL);
-	lode_csv_text(csv, is_known ? lode_memory_address_text(datum->most, address) : NULL);
+	lode_csv_text(csv, is_known ? lode_number_format_address(datum->least, address) : NULL);
+	lode_csv_text(csv, is_known ? lode_number_format_address(datum->most, address) : NULL);
 }
 
 static void put_csv_titles(const LodeAnnotation *self, LodeCsv *csv)

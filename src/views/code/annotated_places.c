@@ -9,9 +9,9 @@
 #include "model/lines/own_lines.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/code/name_test.h"
 #include "views/findings/report_values.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 
 #include <math.h>

@@ -2,14 +2,14 @@
 #include "views/code/annotation_json.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
-#include "views/memory/memory_names.h"
+#include "views/form/function_name.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
@@ -88,7 +88,7 @@ static void put_marks(const LodeAnnotation *self, LodeJsonStream *json, uint32_t
 static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uint32_t instruction)
 {
 	const LodeInstructionDatum *datum = lode_annotation_datum(self, instruction);
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 
 	if (self->data == NULL)
 		return;
@@ -106,11 +106,13 @@ static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uin
 	lode_json_member_number(json, "share", lode_annotation_datum_share(self, datum));
 	lode_json_member_number(json, "unresolved_weight", datum->unresolved_weight);
 	lode_json_member_string(json, "first_address",
-		lode_annotation_has_address(datum) ? lode_memory_address_text(datum->least, address)
-						   : NULL);
+		lode_annotation_has_address(datum)
+			? lode_number_format_address(datum->least, address)
+			: NULL);
 	lode_json_member_string(json, "last_address",
-		lode_annotation_has_address(datum) ? lode_memory_address_text(datum->most, address)
-						   : NULL);
+		lode_annotation_has_address(datum)
+			? lode_number_format_address(datum->most, address)
+			: NULL);
 	lode_json_member_begin(json, "objects", '[');
 	for (uint32_t i = 0; i < datum->n_objects; i++) {
 		const LodeInstructionObject *object = lode_annotation_object(self, datum, i);

@@ -6,15 +6,14 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
 #include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
-#include "views/memory/memory_names.h"
 #include "views/observed/fact_attributes.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/mispredictions.h"
@@ -32,7 +31,7 @@ typedef LodeAnnotatedPlace Place;
 /* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
 static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *datum, GString *out)
 {
-	char text[LODE_NUMBER_SIZE], address[LODE_ADDRESS_TEXT_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
+	char text[LODE_NUMBER_SIZE], address[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 
 	if (datum->n_objects == 0) {
 		g_string_append(out, "no address");
@@ -56,8 +55,8 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 	}
 	uint64_t bytes = datum->most - datum->least;
 	g_string_append_printf(out, ", %s at %s",
-		lode_memory_size_text(bytes < UINT64_MAX ? bytes + 1 : bytes, size),
-		lode_memory_address_text(datum->least, address));
+		lode_number_format_bytes(bytes < UINT64_MAX ? bytes + 1 : bytes, size),
+		lode_number_format_address(datum->least, address));
 }
 
 enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56, CODE_WIDTH = 60 };
@@ -513,7 +512,7 @@ static void put_place_chain(const LodeAnnotation *self, const Place *place, FILE
 	g_autoptr(GString) text = g_string_new(NULL), shown = g_string_new(NULL);
 	lode_inlined_lines_append(text, chain, 0, &self->options->terminal);
 	lode_display_append(shown, text->str, self->options->terminal.is_ascii);
-	lode_profile_lines_print_indented(&self->options->terminal, 3, out, "%s", shown->str);
+	lode_display_print_indented(&self->options->terminal, 3, out, "%s", shown->str);
 }
 
 /* ", version 2 of 3": in which order a compiler made them while the program ran; of code that ran.
@@ -562,7 +561,7 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, name->str);
 	fprintf(out, "  %s\n", rest->str);
 	put_place_chain(self, place, out);
-	lode_profile_lines_print_indented(terminal, 3, out, "%s", shown);
+	lode_display_print_indented(terminal, 3, out, "%s", shown);
 }
 
 /* How much of a function is not shown as it never ran. */
@@ -572,7 +571,7 @@ static void put_unrun(const PlaceTable *self, guint n_lines, FILE *out)
 	char unrun[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
 
 	if (self->annotation->options->subject == LODE_ANNOTATE_FUNCTION && n_lines < n)
-		lode_profile_lines_print_indented(&self->annotation->options->terminal, 3, out,
+		lode_display_print_indented(&self->annotation->options->terminal, 3, out,
 			"%s of %s %s never ran and are left out; --all shows them.",
 			lode_number_format_count(n - n_lines, unrun),
 			lode_number_format_count(n, all),
@@ -611,7 +610,7 @@ static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index
 		.last_width = CODE_WIDTH,
 	};
 	uint32_t left_out = lode_table_write(&table, &self->options->terminal, out);
-	lode_profile_lines_left_out(&table, left_out, &self->options->terminal, out);
+	lode_table_write_left_out(&table, left_out, &self->options->terminal, out);
 }
 
 static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
@@ -623,16 +622,16 @@ static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
 	g_autofree char *text = lode_mining_run_sequence_text(self->run, self->found.index);
 	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
 
-	lode_profile_lines_print(terminal, out, "Sequence %u of run '%s': %s",
-		self->found.index + 1, self->run->name, text);
+	lode_display_print(terminal, out, "Sequence %u of run '%s': %s", self->found.index + 1,
+		self->run->name, text);
 	if (self->run->parameters.is_instruction_mode)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"%s occurrences in the code; below are those that were executed inside "
 			"one function: %s places.",
 			lode_number_format_count(sequence->count, a),
 			lode_number_format_count(occurrences->places->len, b));
 	else
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"%s of %s, %s of executions. Places: %s, functions: %s; costliest first:",
 			lode_number_format_share(occurrences->weight, a), event_name(self),
 			lode_number_format_share(occurrences->frequency, b),
@@ -653,9 +652,9 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 	lode_finding_append_each(each, findings, finding,
 		lode_finding_unit(self->profile, self->found.weight_event),
 		lode_finding_is_least(self->profile, self->found.weight_event, findings, finding));
-	lode_profile_lines_print(terminal, out, "Finding F%u of run '%s': %s",
-		self->found.index + 1, self->run->name, text);
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out, "Finding F%u of run '%s': %s", self->found.index + 1,
+		self->run->name, text);
+	lode_display_print(terminal, out,
 		"%s of %s, %s each%s%s%s. Places: %s, functions: %s; costliest first:", time->str,
 		event_name(self), each->str, finding->executed >= 0 ? ", " : "",
 		finding->executed >= 0 ? lode_number_format_share(finding->executed, executed) : "",
@@ -672,10 +671,9 @@ static void put_diagnosis_lines(const LodeAnnotation *self, FILE *out)
 	lode_diagnosis_lines_write(
 		self->options->diagnoses, self->profile, self->found.index, terminal, out);
 	if (n == 0)
-		lode_profile_lines_print(
-			terminal, out, "No instruction of this profile stands for it.");
+		lode_display_print(terminal, out, "No instruction of this profile stands for it.");
 	else
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Places: %u, functions: %u; costliest first:", self->diagnosis->places,
 			self->diagnosis->functions);
 }
@@ -696,7 +694,7 @@ static void put_inlined_line(const LodeAnnotation *self, FILE *out)
 		sum += place->share;
 		n++;
 	}
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"%s is inlined into %u function%s: %s of %s, with all that is inlined into it",
 		name, n, n == 1 ? "" : "s", lode_number_format_share(sum, share), event_name(self));
 }
@@ -713,7 +711,7 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 	char share[LODE_NUMBER_SIZE];
 
 	if (self->options->subject == LODE_ANNOTATE_LINE)
-		lode_profile_lines_print(terminal, out, "Line %u of %s; functions: %u",
+		lode_display_print(terminal, out, "Line %u of %s; functions: %u",
 			self->options->line, self->options->name, self->found.places->len);
 	if (self->found.inlined != NULL)
 		put_inlined_line(self, out);
@@ -723,28 +721,28 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 		if (!(time > 0))
 			continue;
 		if (!has_any)
-			lode_profile_lines_print(terminal, out,
+			lode_display_print(terminal, out,
 				"Findings in the margin, with what they explain here of %s:",
 				event_name(self));
 		has_any = true;
 		if (time < LEAST_EXPLAINED)
 			g_string_append_printf(small, " F%u", i + 1);
 		else
-			lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
+			lode_display_print(terminal, out, "  F%u  %s  %s", i + 1,
 				lode_number_format_share(time, share), text);
 	}
 	if (small->len > 0)
-		lode_profile_lines_print(terminal, out, "  less than %s each: %s",
+		lode_display_print(terminal, out, "  less than %s each: %s",
 			lode_number_format_share(LEAST_EXPLAINED, share), small->str);
 	if (findings == NULL && self->options->has_no_run)
-		lode_profile_lines_print(
+		lode_display_print(
 			terminal, out, "Nothing was mined yet: 'lode mine' finds what costs.");
 	else if (findings == NULL)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Run '%s' has no findings to mark; 'lode mine' makes them.",
 			self->run->name);
 	else if (!has_any)
-		lode_profile_lines_print(terminal, out, "No finding explains any of it.");
+		lode_display_print(terminal, out, "No finding explains any of it.");
 }
 
 /* The words after PROFILE on the command line. */
@@ -783,12 +781,12 @@ static void put_rest(const LodeAnnotation *self, FILE *out)
 	g_autofree char *words = subject_words(self);
 
 	if (self->finding != NULL && n == LODE_FINDING_PLACES && self->finding->places > n)
-		lode_profile_lines_print(&options->terminal, out,
+		lode_display_print(&options->terminal, out,
 			"A profile keeps the costliest %u places of a finding; this one has %s.", n,
 			lode_number_format_count(self->finding->places, all));
 	if (self->found.n_shown == n)
 		return;
-	lode_profile_lines_print(&options->terminal, out,
+	lode_display_print(&options->terminal, out,
 		"%s of %s places are shown; all of them: lode annotate %s %s%s%s --limit %u",
 		lode_number_format_count(self->found.n_shown, shown),
 		lode_number_format_count(n, all), path, words, options->names_run ? " --run " : "",
@@ -804,8 +802,7 @@ static void put_footer(const LodeAnnotation *self, const LodeSourceAccess *acces
 	put_rest(self, out);
 	for (guint i = 0; i < refusals->len; i++) {
 		const char *line = refusals->pdata[i];
-		lode_profile_lines_print(
-			terminal, out, "%c%s.", g_ascii_toupper(line[0]), line + 1);
+		lode_display_print(terminal, out, "%c%s.", g_ascii_toupper(line[0]), line + 1);
 	}
 	lode_profile_lines_incomplete(self->run, terminal, out);
 	lode_profile_lines_unresolved(self->profile, terminal, out);

@@ -9,6 +9,7 @@
 #include "views/calls/call_lines.h"
 #include "views/calls/service_lines.h"
 #include "views/form/declared_columns.h"
+#include "views/form/display_text.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -306,7 +307,7 @@ static void write_text(const List *self, const LodeListing *functions)
 	else
 		fputs("No function passes these filters.\n", self->out);
 	if (self->end < self->rows->len)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"and %u more function%s; --limit %u shows all", self->rows->len - self->end,
 			self->rows->len - self->end == 1 ? "" : "s", self->rows->len);
 	if (self->options->text != NULL || self->options->image != NULL)

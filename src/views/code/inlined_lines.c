@@ -2,7 +2,7 @@
 #include "views/code/inlined_lines.h"
 
 #include "model/profile.h"
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 
 enum { MAX_LINES = 4 };
 

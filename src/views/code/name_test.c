@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/code/name_test.h"
 
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 
 #include <string.h>
 

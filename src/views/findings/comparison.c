@@ -13,15 +13,14 @@
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/findings/comparison_diagnoses.h"
 #include "views/findings/comparison_head.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -413,19 +412,19 @@ static void put_rest(const View *self, const guint left[LODE_N_COMPARED])
 			g_string_append_printf(same, " (%.1f)", rows->deviations);
 	}
 	if (cut->len > 0)
-		lode_profile_lines_print(terminal, self->out, "%s: %s; --limit shows them.",
+		lode_display_print(terminal, self->out, "%s: %s; --limit shows them.",
 			self->options->is_all ? "Not listed" : "Changed, too", cut->str);
 	guint n_repeated = count_repeated(&self->comparison->kinds[LODE_COMPARED_LINE]);
 	if (n_repeated > 0 && !self->options->is_all)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"Not listed: %u line%s of functions in the table, or among which the time "
 			"of a function only moved; --all lists all.",
 			n_repeated, n_repeated == 1 ? "" : "s");
 	if (same->len > 0 && has_samples)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"No change that the samples can tell (standard errors): %s.", same->str);
 	else if (same->len > 0)
-		lode_profile_lines_print(terminal, self->out, "No change: %s.", same->str);
+		lode_display_print(terminal, self->out, "No change: %s.", same->str);
 }
 
 /* One table: functions, then lines, then findings. */
@@ -480,9 +479,9 @@ static void put_profile(const View *self, int side, const char *name)
 	bool is_ns = strcmp(unit_of(self), "ns") == 0;
 
 	append_amount(total, self, one->total);
-	lode_profile_lines_print(&self->options->terminal, self->out,
-		"%s %s · %s%s%s%s%s%s%s counts%s%s", name, self->paths[side], total->str,
-		is_ns ? "" : " ", is_ns ? "" : comparison->weight, one->samples > 0 ? " in " : "",
+	lode_display_print(&self->options->terminal, self->out, "%s %s · %s%s%s%s%s%s%s counts%s%s",
+		name, self->paths[side], total->str, is_ns ? "" : " ",
+		is_ns ? "" : comparison->weight, one->samples > 0 ? " in " : "",
 		one->samples > 0 ? lode_number_format_count(one->samples, samples) : "",
 		one->samples <= 0   ? " · "
 		: one->samples == 1 ? " sample · "
@@ -495,8 +494,8 @@ static void put_profile(const View *self, int side, const char *name)
 			? lode_number_format_share(one->explained, explained)
 			: "");
 	if (self->profiles[side]->part != NULL)
-		lode_profile_lines_print_indented(&self->options->terminal, 5, self->out,
-			"part: %s", self->profiles[side]->part);
+		lode_display_print_indented(&self->options->terminal, 5, self->out, "part: %s",
+			self->profiles[side]->part);
 }
 
 /* Where the code that did not change takes longer or shorter than chance has it. */
@@ -505,7 +504,7 @@ static void put_same_code(const View *self)
 	const LodeSameCode *same = &self->comparison->same_code;
 
 	if (same->is_told)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"%u functions with the same code take %.2f × the time: what they work on "
 			"changed, or how often they are called, not the code.",
 			same->n_functions, same->factor);
@@ -517,13 +516,13 @@ static void put_speed(const View *self)
 	const LodeSpeed *speed = &self->comparison->speed;
 
 	if (speed->is_measured && speed->is_different)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"The machine took %.2f ±%.2f times as long for the same work, as measured "
 			"beside both programs.%s",
 			speed->factor, speed->factor * speed->error,
 			self->options->is_all ? "" : " Listed is what changed beside that.");
 	else if (!speed->is_measured && speed->error > 0)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"The machine's speed was not measured beside both programs: changes within "
 			"%.0f %% may be the machine's.",
 			200 * speed->error);
@@ -540,13 +539,13 @@ static void put_head(const View *self)
 	lode_comparison_append_differences(self->profiles, comparison, first);
 	lode_comparison_append_times(self->profiles, comparison, first);
 	if (first->len > 0)
-		lode_profile_lines_print(terminal, self->out, "%s", g_strchomp(first->str));
+		lode_display_print(terminal, self->out, "%s", g_strchomp(first->str));
 	put_profile(self, 0, "base");
 	put_profile(self, 1, "new ");
 	append_change(change, self, comparison->change);
 	if (comparison->change.value != 0)
 		append_percent(percent, comparison->change.value, comparison->profiles[0].total);
-	lode_profile_lines_print(terminal, self->out, "In all %s%s%s%s%s.", change->str,
+	lode_display_print(terminal, self->out, "In all %s%s%s%s%s.", change->str,
 		percent->len > 0 ? ", " : "", percent->str,
 		comparison->normalisation == LODE_NORMALISE_EXECUTIONS ? ", by executed instruction"
 		: comparison->normalisation == LODE_NORMALISE_FUNCTION ? ", by call of "
@@ -568,7 +567,7 @@ static void put_left_out(const View *self)
 		comparison->left_out, (GCopyFunc)(void (*)(void))g_strdup, NULL);
 	g_ptr_array_add(words, NULL);
 	g_autofree char *list = g_strjoinv(" ", (char **)words->pdata);
-	lode_profile_lines_print(&self->options->terminal, self->out,
+	lode_display_print(&self->options->terminal, self->out,
 		"Only one of the profiles has these attributes, by which nothing was compared: %s",
 		list);
 }

@@ -3,9 +3,8 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
-#include "views/profile/profile_lines.h"
+#include "views/form/function_name.h"
 
 #include <math.h>
 
@@ -95,7 +94,7 @@ static void put_row(const LodeComparedDiagnosis *row, const char *unit,
 	else
 		append_times(text, row, unit);
 	append_promise(text, row);
-	lode_profile_lines_print(terminal, out, "%s.", text->str);
+	lode_display_print(terminal, out, "%s.", text->str);
 }
 
 void lode_comparison_diagnoses_write(
@@ -116,7 +115,7 @@ void lode_comparison_diagnoses_write(
 		n++;
 	}
 	if (n_left > 0)
-		lode_profile_lines_print(&options->terminal, out,
+		lode_display_print(&options->terminal, out,
 			"%u more diagnos%s; --limit shows them.", n_left,
 			n_left == 1 ? "is" : "es");
 }

@@ -4,12 +4,11 @@
 #include "base/text/number_format.h"
 #include "model/findings.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/row_stream.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,20 +157,19 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 	put_title(one, index + 1, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
-		lode_profile_lines_print_indented(terminal, INDENT, out, "%s", place->str);
-	lode_profile_lines_print_indented(terminal, INDENT, out, "%s", one->explanation);
+		lode_display_print_indented(terminal, INDENT, out, "%s", place->str);
+	lode_display_print_indented(terminal, INDENT, out, "%s", one->explanation);
 	for (guint i = 0; i < one->evidence->len; i++)
-		lode_profile_lines_print_indented(terminal, INDENT, out, "%s: %s.",
+		lode_display_print_indented(terminal, INDENT, out, "%s: %s.",
 			i == 0 ? "Evidence" : "And",
 			g_array_index(one->evidence, LodeEvidence, i).text);
 	for (guint i = 0; i < one->ruled_out->len; i++)
-		lode_profile_lines_print_indented(terminal, INDENT, out, "Ruled out: %s.",
+		lode_display_print_indented(terminal, INDENT, out, "Ruled out: %s.",
 			(const char *)g_ptr_array_index(one->ruled_out, i));
-	lode_profile_lines_print_indented(terminal, INDENT, out, "What people do: %s", one->remedy);
+	lode_display_print_indented(terminal, INDENT, out, "What people do: %s", one->remedy);
 	if (one->source != NULL)
-		lode_profile_lines_print_indented(
-			terminal, INDENT, out, "Source: %s.", one->source);
-	lode_profile_lines_print_indented(
+		lode_display_print_indented(terminal, INDENT, out, "Source: %s.", one->source);
+	lode_display_print_indented(
 		terminal, INDENT, out, "Name: %s%s", one->name, one->is_muted ? ", muted" : "");
 }
 

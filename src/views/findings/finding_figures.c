@@ -6,8 +6,8 @@
 #include "model/causes.h"
 #include "model/findings.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 
 #include <string.h>

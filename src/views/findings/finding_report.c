@@ -18,11 +18,11 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/findings/top_functions.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
@@ -211,16 +211,14 @@ static void put_texts(const View *self, const LodeCauseRule *known, uint32_t fin
 	guint told = GPOINTER_TO_UINT(g_hash_table_lookup(self->told, known->explanation));
 
 	if (told != 0) {
-		lode_profile_lines_print_indented(
-			terminal, EXPLANATION_INDENT, out, "As F%u.", told);
+		lode_display_print_indented(terminal, EXPLANATION_INDENT, out, "As F%u.", told);
 		return;
 	}
 	g_hash_table_insert(self->told, (void *)known->explanation, GUINT_TO_POINTER(finding + 1));
-	lode_profile_lines_print_indented(
-		terminal, EXPLANATION_INDENT, out, "%s", known->explanation);
-	lode_profile_lines_print_indented(
+	lode_display_print_indented(terminal, EXPLANATION_INDENT, out, "%s", known->explanation);
+	lode_display_print_indented(
 		terminal, EXPLANATION_INDENT, out, "What people do: %s", known->remedy);
-	lode_profile_lines_print_indented(
+	lode_display_print_indented(
 		terminal, EXPLANATION_INDENT, out, "Source: %s.", known->source);
 }
 
@@ -303,23 +301,23 @@ static void put_nothing(const View *self)
 	char number[LODE_NUMBER_SIZE];
 
 	if (!is_sampled && weight > 0 && weight == self->profile->total_count)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"The weight is the number of executions, so that every instruction costs "
 			"the same: nothing is known of caches, branches or time. 'lode run "
 			"--exact' without --fast simulates caches and branch prediction, as "
 			"callgrind does with --cache-sim=yes --branch-sim=yes; 'lode run --count' "
 			"measures time too.");
 	else if (!(samples > 0))
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"The profile has no weight, so that nothing can be said of costs.");
 	else if (is_sampled)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"No pattern and no place costs more than the rest, as far as %s %s can "
 			"tell.",
 			lode_number_format_count(samples, number),
 			samples > 1 ? "samples" : "sample");
 	else
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"No pattern and no place costs more than the rest.");
 }
 
@@ -338,7 +336,7 @@ static void put_not_executed(const View *self)
 		weight += lode_profile_instruction(profile, i)->count > 0 ? 0 : here;
 	}
 	if (all > 0 && weight / all >= NOT_EXECUTED_MATTERS)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"%s of the weight lies where no executions were counted, and is left out.",
 			lode_number_format_share(weight / all, share));
 }
@@ -378,13 +376,13 @@ static void put_model(const View *self, uint32_t n_shown)
 	lode_finding_append_amount(base, findings->base);
 	append_explained(self, n_shown, explained);
 	if (findings->is_counted) {
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"What is below explains %s. Where no finding applies, an instruction costs "
 			"%s %s; 'each' is what comes on top.",
 			explained->str, base->str, self->unit);
 		return;
 	}
-	lode_profile_lines_print(terminal, self->out,
+	lode_display_print(terminal, self->out,
 		"What is below explains %s; 'each' is in multiples of the average instruction "
 		"around it, as executions were not counted%s%s%s.",
 		explained->str, findings->single >= 0.05 ? " (" : "",
@@ -405,7 +403,7 @@ static void put_left_handlers(const View *self)
 		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
 		if (strcmp(row->reason, LODE_UNRESOLVED_LEFT_HANDLER) != 0)
 			continue;
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"Counts: %s %s, and the handler did not return (siglongjmp): which "
 			"instruction it was is not known, and those after it in its block count as "
 			"executed.",
@@ -432,14 +430,14 @@ static void put_unresolved(const View *self)
 		return;
 	lode_number_format_share(share, all);
 	if (uncounted >= MUCH_UNCOUNTED)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"Unresolved: %s of the weight, of which %s was sampled in code that the "
 			"counting run did not execute: the program did something else the second "
 			"time, as make does when everything is built. Without --count it runs "
 			"once.",
 			all, lode_number_format_share(uncounted, part));
 	else
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"Unresolved: %s of the weight; lode info says why.", all);
 }
 
@@ -451,10 +449,10 @@ static void put_further(const View *self, const char *path, bool is_open)
 	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
 
 	if (by_clock != NULL)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"       lode report %s --weight latency   %s", path, by_clock);
 	if (observe != NULL)
-		lode_profile_lines_print(terminal, self->out, "       %s", observe);
+		lode_display_print(terminal, self->out, "       %s", observe);
 }
 
 static void put_next(const View *self, uint32_t n_shown)
@@ -470,20 +468,19 @@ static void put_next(const View *self, uint32_t n_shown)
 	put_unresolved(self);
 	put_left_handlers(self);
 	if (n > n_shown)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"Next:  lode report %s --limit %u   all %u findings", path, n, n);
 	if (n_shown > 0)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"%slode annotate %s F1   the places of a finding, with their code",
 			n > n_shown ? "       " : "Next:  ", path);
 	if (n_shown > 0 && self->explanations == NULL)
-		lode_profile_lines_print(terminal, self->out,
+		lode_display_print(terminal, self->out,
 			"       lode report %s --explain   what they usually mean; --all %s "
 			"sequences",
 			path, listed);
 	else
-		lode_profile_lines_print(terminal, self->out,
-			"%slode report %s --all   %s sequences",
+		lode_display_print(terminal, self->out, "%slode report %s --all   %s sequences",
 			n_shown > 0 ? "       " : "Next:  ", path,
 			self->run->parameters.only_findings ? "mines and lists" : "the mined");
 	put_further(self, path, self->diagnoses->diagnoses->len == 0);
@@ -540,7 +537,7 @@ static void put_uncovered(const View *self)
 
 	if (rest < 0.02)
 		return;
-	lode_profile_lines_print(&self->options->terminal, self->out,
+	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);
 	for (uint32_t i = 0; i < findings->findings->len && n < n_most; i++) {
 		if (is_diagnosed(self, i))
@@ -555,7 +552,7 @@ static void put_smaller(const View *self)
 	g_autofree char *smaller = lode_diagnosis_lines_smaller(self->diagnoses);
 
 	if (smaller != NULL)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"Smaller: %s; --explain has them, too.", smaller);
 }
 
@@ -582,7 +579,7 @@ static void put_diagnoses_next(const View *self)
 	put_left_handlers(self);
 	/* The second command only where it has room. */
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
-	lode_profile_lines_print(terminal, self->out, "%s", has_room ? more : next);
+	lode_display_print(terminal, self->out, "%s", has_room ? more : next);
 	put_further(self, path, uncovered_share(self) >= MOSTLY_UNCOVERED);
 }
 
@@ -638,7 +635,7 @@ static void put_muted(const View *self)
 	for (guint i = 0; i < self->diagnoses->diagnoses->len; i++)
 		n += lode_diagnoses_at(self->diagnoses, i)->is_muted;
 	if (n > 0)
-		lode_profile_lines_print(&self->options->terminal, self->out, "%u muted by %s.", n,
+		lode_display_print(&self->options->terminal, self->out, "%u muted by %s.", n,
 			self->options->muting != NULL ? self->options->muting : LODE_MUTING_FILE);
 }
 
@@ -669,8 +666,8 @@ static void put_diagnoses(const View *self, guint room)
 		n_put++;
 	}
 	if (n_left > 0)
-		lode_profile_lines_print(&options->terminal, self->out,
-			"%u more: --limit %u lists them.", n_left, n_put + n_left);
+		lode_display_print(&options->terminal, self->out, "%u more: --limit %u lists them.",
+			n_left, n_put + n_left);
 	else
 		fputc('\n', self->out);
 }
@@ -700,11 +697,11 @@ static void put_too_short(const View *self)
 	g_autofree char *path = lode_shell_profile(
 		self->options->profile_path, self->options->origins, self->profile->part_options);
 
-	lode_profile_lines_print(&self->options->terminal, self->out,
+	lode_display_print(&self->options->terminal, self->out,
 		"Too short to tell: %.0f of at least %d samples. Let it run longer, or repeat it.",
 		self->profile->n_samples, LODE_FEWEST_SAMPLES);
 	fputc('\n', self->out);
-	lode_profile_lines_print(&self->options->terminal, self->out,
+	lode_display_print(&self->options->terminal, self->out,
 		"Next:  lode report %s --findings   what these samples show", path);
 }
 
@@ -731,7 +728,7 @@ static void write_text(const View *self)
 		return;
 	}
 	if (is_screen)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"No diagnosis: no cause that lode knows stands out. The findings:");
 	if (is_screen)
 		put_smaller(self);

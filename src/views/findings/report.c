@@ -18,6 +18,7 @@
 #include "views/findings/report_key.h"
 #include "views/findings/report_text.h"
 #include "views/findings/report_values.h"
+#include "views/form/display_text.h"
 #include "views/form/row_stream.h"
 #include "views/form/shell_word.h"
 #include "views/profile/profile_figures.h"
@@ -467,13 +468,13 @@ static void put_caption(const Report *self, const char *what)
 
 	fputc('\n', self->out);
 	if (parameters->is_instruction_mode)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"Run '%s': %s instruction sequences with more than %s occurrences%s. %s",
 			self->run->name, lode_number_format_count(self->run->sequences->len, a),
 			lode_number_format_count(parameters->min_count, b),
 			parameters->across_calls ? ", across calls" : "", what);
 	else
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"Run '%s': %s sequences, support from %s, gap %u, window %u, size to "
 			"%u%s%s%s. %s",
 			self->run->name, lode_number_format_count(self->run->sequences->len, a),
@@ -512,7 +513,7 @@ static void put_unmatched(const Report *self, const char *const *given, const ch
 		if (has_match(self->run, *globs))
 			continue;
 		const char *nearest = meant_attribute(self->run, *globs);
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"%s: no sequence of this run has an attribute '%s'%s%s%s", option, *globs,
 			nearest != NULL ? "; did you mean '" : ".", nearest != NULL ? nearest : "",
 			nearest != NULL ? "'?" : "");
@@ -527,14 +528,14 @@ static void put_nothing(const Report *self)
 	                                                       : "";
 
 	if (self->run->sequences->len > 0 && self->n_eligible > 0)
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"No sequence costs more than the average instruction, as where the weight "
 			"only counts instructions; --sort weight lists those that cost most.");
 	else if (self->run->sequences->len > 0)
-		lode_profile_lines_print(
+		lode_display_print(
 			&self->options->terminal, self->out, "No sequence passes these filters.");
 	else
-		lode_profile_lines_print(&self->options->terminal, self->out,
+		lode_display_print(&self->options->terminal, self->out,
 			"The run found no sequence; mine with a lower %s%s.",
 			parameters->is_instruction_mode ? "--min-count" : "--min-support",
 			restricted);
@@ -547,12 +548,12 @@ static void put_hint(const Report *self, const char *command, const char *purpos
 	size_t width = MAX(strlen(command), COMMAND_WIDTH) + strlen(purpose) + 4;
 
 	if (terminal->width == 0 || width <= terminal->width) {
-		lode_profile_lines_print(
+		lode_display_print(
 			terminal, self->out, "  %-*s  %s", COMMAND_WIDTH, command, purpose);
 		return;
 	}
-	lode_profile_lines_print(terminal, self->out, "  %s", command);
-	lode_profile_lines_print(terminal, self->out, "      %s", purpose);
+	lode_display_print(terminal, self->out, "  %s", command);
+	lode_display_print(terminal, self->out, "      %s", purpose);
 }
 
 static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)

@@ -9,10 +9,10 @@
 #include "model/index.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
-#include "views/profile/profile_lines.h"
+#include "views/form/function_name.h"
+#include "views/form/table.h"
 
 #include <math.h>
 
@@ -200,7 +200,7 @@ void lode_report_list_write(const LodeProfile *profile, const LodeReportValues *
 		.wraps = true,
 	};
 	uint32_t left_out = lode_table_write(&table, &options->terminal, out);
-	lode_profile_lines_left_out(&table, left_out, &options->terminal, out);
+	lode_table_write_left_out(&table, left_out, &options->terminal, out);
 	g_free(list.event_title);
 	g_free(list.weight_title);
 }

@@ -4,11 +4,10 @@
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/table.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -285,7 +284,7 @@ static void put_notes(const LodeTopFunctions *self, const LodeTerminal *terminal
 {
 	lode_call_lines_short(self->functions->costs, terminal, out);
 	if (lacks_callers(self))
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Who calls them was not recorded: -g or --call-graph dwarf records it.");
 	lode_call_lines_unnamed(self->functions->costs, self->total, terminal, out);
 }

@@ -4,6 +4,7 @@
 
 #include "base/text/number_format.h"
 #include "base/text/printable.h"
+#include "views/form/format.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -212,4 +213,42 @@ void lode_display_shorten_middle(GString *text, size_t width, bool is_ascii)
 	g_string_truncate(text, (gsize)(end - text->str));
 	g_string_append(text, mark);
 	g_string_append(text, tail);
+}
+
+static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *out, const char *raw)
+{
+	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
+	const char *rest = text;
+	/* A very narrow terminal still has room for a word. */
+	size_t width = terminal->width > 2 * indent ? terminal->width - indent : terminal->width;
+
+	while (width > 0 && lode_display_width(rest) > width) {
+		size_t n = lode_display_line_length(rest, width);
+		if (rest[n] == '\0')
+			break;
+		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)n, rest);
+		rest += n + 1;
+	}
+	fprintf(out, "%*s%s\n", (int)indent, "", rest);
+}
+
+void lode_display_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	put_paragraph(terminal, 0, out, raw);
+}
+
+void lode_display_print_indented(
+	const LodeTerminal *terminal, unsigned indent, FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	put_paragraph(terminal, indent, out, raw);
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+typedef struct LodeTerminal LodeTerminal;
+
 /*
  * Appends `text`, harmless; with `is_ascii` every other character is escaped too, but the signs
  * that lode itself writes become <, >, ->, x and so on. In a text of more than 4,096 bytes, the
@@ -41,3 +43,12 @@ void lode_display_shorten(GString *text, size_t width, bool is_ascii);
 
 /* The same, but what goes is in the middle: a path or command keeps its two ends. */
 void lode_display_shorten_middle(GString *text, size_t width, bool is_ascii);
+
+/* Writes words made with printf's rules as one paragraph, wrapped at " · " and blanks to the
+ * terminal's width; lode's own signs fit the charset. */
+void lode_display_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
+
+/* The same, each line after `indent` blanks. */
+void lode_display_print_indented(const LodeTerminal *terminal, unsigned indent, FILE *out,
+	const char *format, ...) G_GNUC_PRINTF(4, 5);

@@ -2,12 +2,11 @@
 #include "views/form/listing.h"
 
 #include "base/text/number_format.h"
-#include "views/code/function_name.h"
 #include "views/form/csv.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"
-#include "views/memory/memory_names.h"
-#include "views/profile/profile_lines.h"
+#include "views/form/function_name.h"
+#include "views/form/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,13 +47,13 @@ static double number_of(const LodeColumn *column, const void *row)
 }
 
 /* Whether the value is a text; `out_text` NULL: there is none. The buffer holds an address. */
-static bool text_of(const LodeColumn *column, const void *row, char buffer[LODE_ADDRESS_TEXT_SIZE],
+static bool text_of(const LodeColumn *column, const void *row, char buffer[LODE_NUMBER_SIZE],
 	const char **out_text)
 {
 	if (column->words != NULL)
 		*out_text = column->words[(size_t)number_of(column, row)];
 	else if (column->kind == LODE_COLUMN_ADDRESS)
-		*out_text = lode_memory_address_text(
+		*out_text = lode_number_format_address(
 			*(const uint64_t *)member_at(column, row), buffer);
 	else if (column->stored == LODE_STORED_TEXT || column->stored == LODE_STORED_OWNED_TEXT)
 		*out_text = *(const char *const *)member_at(column, row);
@@ -151,7 +150,7 @@ static void append_number(const LodeColumn *column, double value, GString *out)
 	else if (column->kind == LODE_COLUMN_SHARE)
 		lode_number_format_share(value, text);
 	else if (column->kind == LODE_COLUMN_SIZE)
-		lode_memory_size_text((uint64_t)value, text);
+		lode_number_format_bytes((uint64_t)value, text);
 	else if (is_ratio || column->decimals > 0)
 		g_ascii_formatd(text, sizeof(text), format, is_ratio ? 100 * value : value);
 	else
@@ -164,7 +163,7 @@ static LodeStyle listing_cell(size_t number, unsigned i, GString *out, const voi
 	Text *self = (Text *)user_data;
 	const LodeColumn *column = self->shown[i];
 	const void *row = row_at(&self->rows, number);
-	char buffer[LODE_ADDRESS_TEXT_SIZE];
+	char buffer[LODE_NUMBER_SIZE];
 	const char *text = NULL;
 
 	if (column->indented != 0)
@@ -204,7 +203,7 @@ static bool is_wanted(const LodeListing *self, const LodeColumn *column)
 
 static bool has_value(Text *self, const LodeColumn *column)
 {
-	char buffer[LODE_ADDRESS_TEXT_SIZE];
+	char buffer[LODE_NUMBER_SIZE];
 	const char *text;
 
 	for (size_t i = 0; i < self->rows.listing->n_rows; i++) {
@@ -258,7 +257,7 @@ void lode_listing_write_text(const LodeListing *self, const LodeTerminal *termin
 	uint32_t left_out = lode_table_write(&table, terminal, out);
 
 	if (self->tells_left_out)
-		lode_profile_lines_left_out(&table, left_out, terminal, out);
+		lode_table_write_left_out(&table, left_out, terminal, out);
 	rows_clear(&text.rows);
 }
 
@@ -299,7 +298,7 @@ void lode_listing_put_csv_titles(const LodeListing *self, FILE *out)
 void lode_listing_put_csv_rows(const LodeListing *self, FILE *out)
 {
 	g_auto(Rows) rows = rows_of(self);
-	char buffer[LODE_ADDRESS_TEXT_SIZE];
+	char buffer[LODE_NUMBER_SIZE];
 	LodeCsv csv;
 
 	lode_csv_init(&csv, out);
@@ -329,7 +328,7 @@ void lode_listing_write_csv(const LodeListing *self, FILE *out)
 
 static void put_value(const LodeColumn *column, const void *row, LodeJsonStream *json)
 {
-	char buffer[LODE_ADDRESS_TEXT_SIZE];
+	char buffer[LODE_NUMBER_SIZE];
 	const char *text = NULL;
 	bool is_text = text_of(column, row, buffer, &text);
 	double number = number_of(column, row);

@@ -197,3 +197,17 @@ uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, F
 		put_row(&layout, row);
 	return layout.left_out;
 }
+
+void lode_table_write_left_out(
+	const LodeTable *table, uint32_t left_out, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (unsigned i = 0; i < table->n_columns; i++)
+		if ((left_out >> i & 1) != 0)
+			g_string_append_printf(
+				names, "%s%s", names->len > 0 ? ", " : "", table->columns[i].title);
+	if (names->len > 0)
+		lode_display_print(
+			terminal, out, "(a wider terminal, or a pipe, shows also: %s)", names->str);
+}

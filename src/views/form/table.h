@@ -57,3 +57,8 @@ uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, F
 
 /* Writes `text` in a style: with colour codes around it when the terminal has colour. */
 void lode_style_write(FILE *out, const LodeTerminal *terminal, LodeStyle style, const char *text);
+
+/* Names the columns of a table that a narrow terminal had no room for, as lode_table_write() gives
+ * them; nothing when there are none. */
+void lode_table_write_left_out(
+	const LodeTable *table, uint32_t left_out, const LodeTerminal *terminal, FILE *out);

@@ -2,8 +2,8 @@
 #include "views/live/live_drawing.h"
 
 #include "base/text/number_format.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/memory/memory_coverage.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "model/findings.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 
 enum { MAX_FINDINGS = 12 };
 

@@ -2,8 +2,8 @@
 #include "views/live/live_json.h"
 
 #include "base/arrays/sort_order.h"
-#include "views/code/function_name.h"
-#include "views/memory/memory_names.h"
+#include "base/text/number_format.h"
+#include "views/form/function_name.h"
 
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@ enum { MAX_FUNCTIONS = 20 };
 
 static void put_address(LodeJsonStream *json, uint64_t address)
 {
-	char text[LODE_ADDRESS_TEXT_SIZE];
+	char text[LODE_NUMBER_SIZE];
 
-	lode_json_string(json, lode_memory_address_text(address, text));
+	lode_json_string(json, lode_number_format_address(address, text));
 }
 
 /* [[start, end, extent], …] */
@@ -83,7 +83,7 @@ static void put_rows(LodeJsonStream *json, const LodeLiveScene *scene)
 
 static void put_ranges(LodeJsonStream *json, const LodeLiveScene *scene)
 {
-	char text[LODE_ADDRESS_TEXT_SIZE];
+	char text[LODE_NUMBER_SIZE];
 
 	lode_json_member_begin(json, "ranges", '[');
 	for (guint i = 0; i < MIN(scene->ranges->len, scene->n_visible_ranges); i++) {
@@ -91,7 +91,7 @@ static void put_ranges(LodeJsonStream *json, const LodeLiveScene *scene)
 		guint n_kept = MIN(range->n_threads, LODE_LIVE_THREADS_OF_RANGE);
 		lode_json_begin(json, '{');
 		lode_json_member_string(
-			json, "address", lode_memory_address_text(range->address, text));
+			json, "address", lode_number_format_address(range->address, text));
 		lode_json_member_number(
 			json, "share", scene->total > 0 ? range->measure / scene->total : 0);
 		lode_json_member_number(json, "loads", (double)range->n_loads);

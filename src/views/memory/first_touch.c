@@ -9,15 +9,14 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 typedef struct {
 	const LodeProfile *profile;
@@ -96,13 +95,13 @@ static char *place_of(const LodeProfile *profile, const LodePageTouch *page)
 static void put_page(const View *self, const LodePageTouch *page, LodeRowStream *rows)
 {
 	const LodeProfile *profile = self->profile;
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 	g_autofree char *first = thread_label(profile, page->thread);
 	g_autofree char *user = thread_label(profile, page->main_user);
 	g_autofree char *place = place_of(profile, page);
 
 	lode_row_begin(rows);
-	lode_row_text(rows, "address", lode_memory_address_text(page->address, address));
+	lode_row_text(rows, "address", lode_number_format_address(page->address, address));
 	lode_row_number(rows, "pid", page->pid);
 	lode_row_text(rows, "first_thread", first);
 	lode_row_number(rows, "time_ns", (double)page->time_ns);
@@ -273,7 +272,7 @@ static LodeStyle range_cell(size_t row, unsigned column, GString *out, const voi
 		append_user(out, profile, range);
 		break;
 	case COLUMN_FROM:
-		g_string_append(out, lode_memory_address_text(range->first, text));
+		g_string_append(out, lode_number_format_address(range->first, text));
 		break;
 	case COLUMN_PAGES:
 		g_string_append(out, lode_number_format_count(range->n_pages, text));
@@ -324,7 +323,7 @@ static void print_sampled(const LodeProfile *profile, const LodeTerminal *termin
 		n_faults += are_faults[sample->event] ? sample->weight : 0;
 	}
 	if (n_faults > n_samples)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Page faults were sampled: %s stand for %s ('lode memory record' records "
 			"each).",
 			lode_number_format_count(n_samples, n),
@@ -340,13 +339,12 @@ static void put_sums(const View *self, FILE *out)
 
 	if (touch->n_touched == 0) {
 		bool is_traced = lode_memory_is_traced(self->profile->memory);
-		lode_profile_lines_print(terminal, out,
-			"No page fault was recorded on these pages%s",
+		lode_display_print(terminal, out, "No page fault was recorded on these pages%s",
 			is_traced ? ": an address trace has none."
 				  : "; record with --event page-faults.");
 		return;
 	}
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"Pages whose first touch was seen: %s, with %s of weight · by threads other than "
 		"the first: %s of that.",
 		lode_number_format_count((double)touch->n_touched, number),
@@ -355,14 +353,14 @@ static void put_sums(const View *self, FILE *out)
 			lode_share_of(touch->weight_by_others, touch->weight), others));
 	print_sampled(self->profile, terminal, out);
 	if (touch->n_untouched > 0)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Without a page fault: %s, with %s of weight (mapped along with a "
 			"neighbour, or before recording).",
 			lode_number_format_count((double)touch->n_untouched, number),
 			lode_number_format_share(
 				lode_share_of(touch->untouched_weight, weight), share));
 	if (touch->n_early > 0)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Accesses before the first fault of their page, not counted: %s.",
 			lode_number_format_count((double)touch->n_early, number));
 }
@@ -380,7 +378,7 @@ static void put_objects(const View *self, FILE *out)
 			break;
 		if (i == 0)
 			fputc('\n', out);
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"%s: %s of weight, %s of it by threads other than the first toucher",
 			object_name(self->profile, object->object),
 			lode_number_format_share(
@@ -421,11 +419,11 @@ static void put_table(const View *self, FILE *out)
 static void write_text(const View *self, FILE *out)
 {
 	const char *program = self->profile->program;
-	char size[LODE_ADDRESS_TEXT_SIZE];
+	char size[LODE_NUMBER_SIZE];
 
-	lode_profile_lines_print(&self->options->terminal, out,
+	lode_display_print(&self->options->terminal, out,
 		"%s · first touch of pages of %s, against who uses them", program ? program : "?",
-		lode_memory_size_text(self->touch->page_bytes, size));
+		lode_number_format_bytes(self->touch->page_bytes, size));
 	lode_memory_notes_losses(self->notes, &self->options->terminal, out);
 	put_sums(self, out);
 	put_objects(self, out);

@@ -7,9 +7,7 @@
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_document.h"
-#include "views/memory/memory_names.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 
@@ -191,31 +189,31 @@ static void write_skipped(
 	                                         : NULL;
 
 	if (shown != NULL)
-		lode_profile_lines_print_indented(terminal, 4, out, "by %s", shown);
+		lode_display_print_indented(terminal, 4, out, "by %s", shown);
 }
 
 /* "heap: 1,234 blocks of 5.2 MiB in all, 3.1 MiB at most, 12 of 4 KiB live at the end" */
 static void write_totals(const char *what, const char *one, const LodeAllocationFigures *figures,
 	const LodeAllocationUse *use, bool has_peak, const LodeTerminal *terminal, FILE *out)
 {
-	char n[LODE_NUMBER_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
+	char n[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 	GString *text = g_string_new(NULL);
 
 	if (figures->n > 0) {
 		g_string_append_printf(text, "%s: %s %s of %s in all", what,
 			lode_number_format_count((double)figures->n, n), one,
-			lode_memory_size_text(figures->n_bytes, size));
+			lode_number_format_bytes(figures->n_bytes, size));
 		if (has_peak)
 			g_string_append_printf(text, " · %s at most, after %.3f s",
-				lode_memory_size_text(use->peak.n_bytes, size),
+				lode_number_format_bytes(use->peak.n_bytes, size),
 				use->peak.time_ns > use->begin_ns
 					? (double)(use->peak.time_ns - use->begin_ns) / 1e9
 					: 0.0);
 		if (use->has_paths)
 			g_string_append_printf(text, " · %s of %s live at the end",
 				lode_number_format_count((double)figures->n_at_end, n),
-				lode_memory_size_text(figures->n_bytes_at_end, size));
-		lode_profile_lines_print(terminal, out, "%s", text->str);
+				lode_number_format_bytes(figures->n_bytes_at_end, size));
+		lode_display_print(terminal, out, "%s", text->str);
 	}
 	g_string_free(text, TRUE);
 }

@@ -6,9 +6,9 @@
 #include "model/memory.h"
 #include "model/profile.h"
 #include "views/form/declared_columns.h"
+#include "views/form/display_text.h"
 #include "views/memory/memory_document.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/profile_lines.h"
 
 static const char *const kinds[] = {"object", "call", "others"};
 
@@ -89,8 +89,7 @@ static void write_lines(const LodeMemoryDocument *document, const LodeTerminal *
 	char share[LODE_NUMBER_SIZE];
 
 	if (callers->weight_without > 0)
-		lode_profile_lines_print(terminal, out,
-			"Callers are not known for %s of the weight.",
+		lode_display_print(terminal, out, "Callers are not known for %s of the weight.",
 			lode_number_format_share(
 				lode_share_of(callers->weight_without, callers->weight), share));
 }

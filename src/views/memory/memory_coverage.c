@@ -11,7 +11,6 @@
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 
@@ -337,7 +336,7 @@ static void write_table(const LodeProfile *profile, const LodeMemoryCoverage *co
 	const LodeListing listing = listing_of(rows);
 
 	fputc('\n', out);
-	lode_profile_lines_print(
+	lode_display_print(
 		terminal, out, "Event %s:", lode_profile_event(profile, coverage->event)->name);
 	lode_listing_write_text(&listing, terminal, out);
 }
@@ -345,7 +344,7 @@ static void write_table(const LodeProfile *profile, const LodeMemoryCoverage *co
 static void write_text(const LodeProfile *profile, const GArray *coverage,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
-	lode_profile_lines_print(&options->terminal, out,
+	lode_display_print(&options->terminal, out,
 		"%s · coverage of data addresses and data objects",
 		profile->program != NULL ? profile->program : "?");
 	lode_memory_notes_losses(options->notes, &options->terminal, out);

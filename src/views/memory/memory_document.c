@@ -2,16 +2,16 @@
 #include "views/memory/memory_document.h"
 
 #include "model/profile.h"
+#include "views/form/display_text.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 static void write_text(const LodeMemoryDocument *self, const LodeListing *listing,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
 	const LodeTerminal *terminal = &options->terminal;
 
-	lode_profile_lines_print(terminal, out, "%s · %s · weight: %s",
+	lode_display_print(terminal, out, "%s · %s · weight: %s",
 		self->profile->program != NULL ? self->profile->program : "?", self->subject,
 		lode_totals_weight_text(options->notes));
 	if (self->has_head)

@@ -10,15 +10,14 @@
 #include "base/text/words.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +80,7 @@ static void put_cell(const Tables *self, const LodeHistogramCell *cell, LodeRowS
 {
 	const LodeHistogramCell none = {.thread = LODE_NONE};
 	LodeContent content = {.object = LODE_NONE};
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 	bool has_cell = cell != NULL;
 
 	cell = has_cell ? cell : &none;
@@ -89,7 +88,7 @@ static void put_cell(const Tables *self, const LodeHistogramCell *cell, LodeRowS
 		content = lode_cell_contents_main(self->contents, cell->thread, cell->address);
 	lode_row_begin(rows);
 	put_thread(self->profile, cell->thread, rows);
-	lode_row_text(rows, "address", lode_memory_address_text(cell->address, address));
+	lode_row_text(rows, "address", lode_number_format_address(cell->address, address));
 	lode_row_csv_number(rows, "bytes", (double)self->options->granularity);
 	lode_row_number(rows, "accesses", (double)cell->n_accesses);
 	lode_row_number(rows, "loads", (double)cell->n_loads);
@@ -284,7 +283,7 @@ static LodeStyle run_cell(size_t row, unsigned column, GString *out, const void 
 {
 	const Lines *self = user_data;
 	const LodeCellRun *run = &LODE_AT(self->runs, LodeCellRun, row);
-	char text[LODE_NUMBER_SIZE], address[LODE_ADDRESS_TEXT_SIZE];
+	char text[LODE_NUMBER_SIZE], address[LODE_NUMBER_SIZE];
 	double share = lode_share_of(run->weight, self->tables->notes.weight);
 
 	switch (column) {
@@ -301,10 +300,10 @@ static LodeStyle run_cell(size_t row, unsigned column, GString *out, const void 
 		append_shape(self, run, out);
 		break;
 	case COLUMN_FROM:
-		g_string_append(out, lode_memory_address_text(run->first, address));
+		g_string_append(out, lode_number_format_address(run->first, address));
 		break;
 	case COLUMN_TO:
-		g_string_append(out, lode_memory_address_text(run->last, address));
+		g_string_append(out, lode_number_format_address(run->last, address));
 		return LODE_STYLE_FAINT;
 	case COLUMN_CELLS:
 		g_string_append(out,
@@ -354,7 +353,7 @@ static void put_rest(const Lines *self, guint shown, FILE *out)
 		return;
 	for (guint i = shown; i < self->runs->len; i++)
 		weight += LODE_AT(self->runs, LodeCellRun, i).weight;
-	lode_profile_lines_print(&self->tables->options->terminal, out,
+	lode_display_print(&self->tables->options->terminal, out,
 		"%s more, %s of weight: --top 0 shows all.",
 		lode_number_format_count(self->runs->len - shown, number),
 		lode_number_format_share(lode_share_of(weight, self->tables->notes.weight), share));
@@ -432,14 +431,14 @@ static void put_threads(const Tables *self, FILE *out)
 
 static void put_head(const Tables *self, FILE *out)
 {
-	char size[LODE_ADDRESS_TEXT_SIZE];
+	char size[LODE_NUMBER_SIZE];
 	const char *program = self->profile->program;
 
-	lode_profile_lines_print(&self->options->terminal, out, "%s · %s by %s of %s · weight: %s",
+	lode_display_print(&self->options->terminal, out, "%s · %s by %s of %s · weight: %s",
 		program != NULL ? program : "?",
 		self->notes.is_stall_weighted ? "time" : "accesses",
 		lode_address_granularity_name(self->options->granularity),
-		lode_memory_size_text(self->options->granularity, size),
+		lode_number_format_bytes(self->options->granularity, size),
 		self->notes.n_events > 0 ? self->notes.event_names : "none");
 	lode_memory_notes_head(&self->notes, &self->options->terminal, out);
 }

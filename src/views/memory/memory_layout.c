@@ -6,13 +6,12 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 
@@ -250,7 +249,7 @@ static void put_head(
 	g_autofree char *ordinal = number > 0 ? g_strdup_printf(" (%u)", number) : g_strdup("");
 	g_autofree char *holes = holes_text(layout);
 
-	lode_profile_lines_print(&options->terminal, out,
+	lode_display_print(&options->terminal, out,
 		"%s%s: %" G_GUINT64_FORMAT " byte%s, %s · %s sample%s, %s of all weight",
 		layout->type->name, ordinal, layout->type->size, layout->type->size == 1 ? "" : "s",
 		holes, lode_number_format_count((double)layout->total.n_samples, samples),
@@ -269,7 +268,7 @@ static void put_left_out(const LodeTypeLayout *layout, const LodeTerminal *termi
 	/* sums of weights, not exact */
 	if (layout->all_weight <= 0 || layout->untyped_weight <= layout->all_weight * 1e-9)
 		return;
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"Left out: %s of all weight is of other types, and %s of no known type, some of "
 		"which may be of this one.",
 		lode_number_format_share(lode_share_of(MAX(others, 0), layout->all_weight), other),
@@ -287,7 +286,7 @@ static void put_other_objects(const LodeTypeLayout *layout, const LodeTerminal *
 						     LODE_SAMPLE_LINE_BYTES / size)
 	                                   : g_strdup("");
 
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"The type does not fill its lines: what lies beside an object, such as the next "
 		"one in an array%s, may share them.",
 		fitting);
@@ -305,7 +304,7 @@ static void put_neighbours(const LodeTypeLayout *layout, const LodeTerminal *ter
 		if (row_at(layout, i)->is_beside_hottest)
 			g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
 				row_at(layout, i)->member->name);
-	lode_profile_lines_print(terminal, out, "The hottest member, %s, %s%s.",
+	lode_display_print(terminal, out, "The hottest member, %s, %s%s.",
 		row_at(layout, layout->hottest)->member->name,
 		names->len > 0 ? "shares its line with: "
 		: is_filling   ? "has its line to itself"
@@ -344,7 +343,7 @@ static void put_layout(
 	put_head(layout, options, number, out);
 	put_left_out(layout, &options->terminal, out);
 	if (layout->type->n_members == 0) {
-		lode_profile_lines_print(&options->terminal, out,
+		lode_display_print(&options->terminal, out,
 			"The type has no members, so no layout; --where 'type == \"%s\"' --by line "
 			"shows where it is accessed.",
 			layout->type->name);
@@ -354,7 +353,7 @@ static void put_layout(
 	lode_listing_write_text(&listing, &options->terminal, out);
 	put_neighbours(layout, &options->terminal, out);
 	if (has_wide(layout))
-		lode_profile_lines_print(&options->terminal, out,
+		lode_display_print(&options->terminal, out,
 			"[and following]: some accesses that begin there are wider than the "
 			"member; they are counted for it alone.");
 }
@@ -362,16 +361,16 @@ static void put_layout(
 static void write_text(const LodeProfile *profile, const GPtrArray *layouts,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
-	lode_profile_lines_print(&options->terminal, out, "%s · layout · weight: %s",
+	lode_display_print(&options->terminal, out, "%s · layout · weight: %s",
 		profile->program != NULL ? profile->program : "?",
 		lode_totals_weight_text(options->notes));
 	if (layouts->len > 1)
-		lode_profile_lines_print(
+		lode_display_print(
 			&options->terminal, out, "%u types have this name.", layouts->len);
 	for (guint i = 0; i < layouts->len; i++)
 		put_layout(layouts->pdata[i], options, layouts->len > 1 ? i + 1 : 0, out);
 	fputc('\n', out);
-	lode_profile_lines_print(&options->terminal, out,
+	lode_display_print(&options->terminal, out,
 		"Lines are of 64 bytes, as in an object that begins at the start of one.");
 	lode_memory_notes_text(options->notes, &options->terminal, out);
 }

@@ -62,28 +62,6 @@ void lode_memory_thread_json(LodeJsonStream *json, const LodeProfile *profile, u
 	lode_json_member_string(json, "name", row != NULL ? row->name : NULL);
 }
 
-char *lode_memory_address_text(uint64_t address, char buffer[LODE_ADDRESS_TEXT_SIZE])
-{
-	g_snprintf(buffer, LODE_ADDRESS_TEXT_SIZE, "0x%" G_GINT64_MODIFIER "x", address);
-	return buffer;
-}
-
-char *lode_memory_size_text(uint64_t bytes, char buffer[LODE_ADDRESS_TEXT_SIZE])
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	while (value >= 1024 && unit + 1 < G_N_ELEMENTS(units)) {
-		value /= 1024;
-		unit++;
-	}
-	bool is_whole = value == floor(value) || value >= 100;
-	g_snprintf(buffer, LODE_ADDRESS_TEXT_SIZE, is_whole ? "%.0f %s" : "%.1f %s", value,
-		units[unit]);
-	return buffer;
-}
-
 char *lode_memory_place_text(const LodeProfile *profile, uint32_t function, uint32_t location)
 {
 	GString *text = g_string_new(NULL);

@@ -16,14 +16,5 @@ char *lode_memory_thread_name(const LodeProfile *profile, uint32_t thread);
  * thread is LODE_NONE. */
 void lode_memory_thread_json(LodeJsonStream *json, const LodeProfile *profile, uint32_t thread);
 
-enum { LODE_ADDRESS_TEXT_SIZE = 24 };
-
-/* "0x7f0012345000"; writes into `buffer` and returns it. JSON and CSV have addresses as this text,
- * since a number there keeps 53 bits only. */
-char *lode_memory_address_text(uint64_t address, char buffer[LODE_ADDRESS_TEXT_SIZE]);
-
-/* "4 KiB", "64 B", "1.5 MiB". */
-char *lode_memory_size_text(uint64_t bytes, char buffer[LODE_ADDRESS_TEXT_SIZE]);
-
 /* "walk sample.c:21" of an instruction; "?" where nothing is known. The caller frees it. */
 char *lode_memory_place_text(const LodeProfile *profile, uint32_t function, uint32_t location);

@@ -10,7 +10,6 @@
 #include "views/form/display_text.h"
 #include "views/memory/memory_coverage.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/profile_lines.h"
 
 typedef struct {
 	LodeMemoryNotes *notes;
@@ -189,14 +188,14 @@ static void put_resolved(const LodeMemoryNotes *self, const LodeTerminal *termin
 	append_part(line, "unverified", self->n_unverified);
 	if (n == 0)
 		g_string_append(line, " none");
-	lode_profile_lines_print(terminal, out, "%s", line->str);
+	lode_display_print(terminal, out, "%s", line->str);
 	if (self->n_next == 0)
 		return;
 	g_string_truncate(line, 0);
 	append_count(line, "", self->n_next,
 		" of these have the address of the thread's next access, which is not the one "
 		"that was waited for.");
-	lode_profile_lines_print(terminal, out, "%s", line->str);
+	lode_display_print(terminal, out, "%s", line->str);
 }
 
 static void append_share(const LodeMemoryNotes *self, GString *line, LodeAddressReason reason,
@@ -221,7 +220,7 @@ static void put_waiting(const LodeMemoryNotes *self, const LodeTerminal *termina
 	append_share(self, line, LODE_REASON_AMBIGUOUS, "; ",
 		" is of one of several accesses (ambiguous)");
 	if (line->len > 0)
-		lode_profile_lines_print(terminal, out, "%s.", line->str);
+		lode_display_print(terminal, out, "%s.", line->str);
 }
 
 static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
@@ -231,7 +230,7 @@ static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *term
 	uint64_t n = count_unresolved(self);
 
 	if (n == 0) {
-		lode_profile_lines_print(terminal, out, "Without a data address: nothing.");
+		lode_display_print(terminal, out, "Without a data address: nothing.");
 		return;
 	}
 	append_count(line, "", n, n == 1 ? " sample without (" : " samples without (");
@@ -241,7 +240,7 @@ static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *term
 	for (int i = LODE_REASON_NONE; i < LODE_N_REASONS; i++)
 		append_part(line, lode_address_reason_to_text((LodeAddressReason)i),
 			self->by_reason[i]);
-	lode_profile_lines_print(terminal, out, "%s", line->str);
+	lode_display_print(terminal, out, "%s", line->str);
 	put_waiting(self, terminal, out);
 }
 
@@ -252,7 +251,7 @@ void lode_memory_notes_losses(const LodeMemoryNotes *self, const LodeTerminal *t
 
 	for (guint i = 0; i < lines->len; i++) {
 		g_autofree char *line = lode_display_text(lines->pdata[i], terminal->is_ascii);
-		lode_profile_lines_print(terminal, out, "%s", line);
+		lode_display_print(terminal, out, "%s", line);
 	}
 }
 
@@ -265,10 +264,10 @@ void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *ter
 	if (!(self->weight > 0))
 		return;
 	if (!(self->unresolved_weight > 0)) {
-		lode_profile_lines_print(terminal, out, "All of the %s has a data address.", what);
+		lode_display_print(terminal, out, "All of the %s has a data address.", what);
 		return;
 	}
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"%s of the %s has a data address; the other %s is in no page or line (why: below).",
 		lode_number_format_share(resolved, share), what,
 		lode_number_format_share(1 - resolved, rest));
@@ -282,37 +281,37 @@ static void put_left_out(const LodeMemoryNotes *self, const LodeTerminal *termin
 	if (self->n_chosen < self->n_recorded) {
 		append_count(line, "Filtered out: ", self->n_recorded - self->n_chosen, " of ");
 		append_count(line, "", self->n_recorded, " samples.");
-		lode_profile_lines_print(terminal, out, "%s", line->str);
+		lode_display_print(terminal, out, "%s", line->str);
 	}
 	if (self->n_faults > 0) {
 		g_string_truncate(line, 0);
 		append_count(line, "Not counted as accesses: ", self->n_faults,
 			self->n_faults == 1 ? " page fault (--first-touch shows it)."
 					    : " page faults (--first-touch shows them).");
-		lode_profile_lines_print(terminal, out, "%s", line->str);
+		lode_display_print(terminal, out, "%s", line->str);
 	}
 }
 
 static void put_meaning(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
 {
 	if (self->is_stall_weighted)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Timer samples: shares are of time spent, not of accesses made.");
 	if (self->is_of_windows)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Accesses in windows, executed step by step: shares are of these, not of "
 			"time.");
 	if (self->n_events > 1)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Weights of %u events are added up (%s); choose one with --event.",
 			self->n_events, self->event_names);
 	if (self->other_names[0] != '\0')
-		lode_profile_lines_print(terminal, out, "Not in here: %s, as %s; --event chooses.",
+		lode_display_print(terminal, out, "Not in here: %s, as %s; --event chooses.",
 			self->other_names,
 			self->are_others_of_windows ? "these are accesses, not time"
 						    : "one access may miss several caches");
 	if (self->n_processes > 1)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Samples are of %u processes: the same address may be other data in each.",
 			self->n_processes);
 }

@@ -3,9 +3,9 @@
 #include "views/memory/memory_pivot.h"
 
 #include "model/index.h"
-#include "views/code/function_name.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/memory/memory_document.h"
 #include "views/memory/memory_totals.h"
 

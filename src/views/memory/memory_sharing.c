@@ -5,15 +5,14 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -155,24 +154,24 @@ static void append_bytes(uint64_t offset, uint32_t size, GString *out)
 static void append_stored(const Table *self, const Row *row, GString *out)
 {
 	const LodeSharingStore *store = row->store;
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 
 	if (store->offset >= 0 && store->offset < (int64_t)self->sharing->line_bytes)
 		append_bytes((uint64_t)store->offset, store->size, out);
 	else
 		g_string_append(
-			out, lode_memory_address_text(
+			out, lode_number_format_address(
 				     row->line->address + (uint64_t)store->offset, address));
 }
 
 static void append_place(const Table *self, const Row *row, GString *out)
 {
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 
 	if (row->n_others > 0)
 		return;
 	if (row->access == NULL)
-		g_string_append(out, lode_memory_address_text(row->line->address, address));
+		g_string_append(out, lode_number_format_address(row->line->address, address));
 	else if (row->store != NULL)
 		append_stored(self, row, g_string_append(out, "    "));
 	else
@@ -213,10 +212,10 @@ static void append_code(
 	const Table *self, uint32_t function, uint32_t location, uint64_t pc, GString *out)
 {
 	g_autofree char *place = lode_memory_place_text(self->profile, function, location);
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 
 	if (strcmp(place, "?") == 0)
-		g_string_append(out, lode_memory_address_text(pc, address));
+		g_string_append(out, lode_number_format_address(pc, address));
 	else
 		lode_function_name_append(out, place, &self->options->terminal);
 }
@@ -384,7 +383,7 @@ static void write_table(Table *self, FILE *out)
 	g_string_append_printf(text, "%u more, ", n_lines - shown);
 	append_share(self, weight, text);
 	g_string_append(text, " of weight: --top 0 shows all.");
-	lode_profile_lines_print(terminal, out, "%s", text->str);
+	lode_display_print(terminal, out, "%s", text->str);
 }
 
 /* "1 shared line: 99.9 % ±0.1 of weight; false 99.9 %". */
@@ -409,7 +408,7 @@ static void put_summary(const Table *self, FILE *out)
 			text, " · %s ", lode_sharing_kind_to_text((LodeSharingKind)i));
 		append_share(self, by_kind[i], text);
 	}
-	lode_profile_lines_print(&self->options->terminal, out, "%s", text->str);
+	lode_display_print(&self->options->terminal, out, "%s", text->str);
 }
 
 static void put_nothing(const Table *self, FILE *out)
@@ -418,11 +417,11 @@ static void put_nothing(const Table *self, FILE *out)
 	uint64_t n = self->sharing->total.n_samples - self->sharing->unresolved.n_samples;
 
 	if (self->options->are_misses_classified) {
-		lode_profile_lines_print(&self->options->terminal, out,
+		lode_display_print(&self->options->terminal, out,
 			"No shared line: no core missed what another core's store took away.");
 		return;
 	}
-	lode_profile_lines_print(&self->options->terminal, out,
+	lode_display_print(&self->options->terminal, out,
 		"No shared line: of %s sample%s with an address, none are of a line that two "
 		"threads used at the same time and one stored to.",
 		lode_number_format_count((double)n, number), n == 1 ? "" : "s");
@@ -437,7 +436,7 @@ static void put_evidence(const Table *self, FILE *out)
 	char number[LODE_NUMBER_SIZE];
 
 	if (self->options->are_misses_classified) {
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Misses of the first level of data, counted: another core's store had "
 			"taken the line away. false: it wrote other bytes than were needed; true: "
 			"the same. The threads are those that missed%s; how often depends on the "
@@ -449,11 +448,11 @@ static void put_evidence(const Table *self, FILE *out)
 		return;
 	}
 	if (sharing->lines->len > 0)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"false: threads use different bytes of the line; true: the same bytes. "
 			"Weight is that of all samples of accesses to the line by these threads, "
 			"not what sharing costs; ± is one standard error.");
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"The evidence is samples alone: a thread whose accesses to a line were not sampled "
 		"is not seen there.");
 	if (sharing->n_consecutive > 0) {
@@ -462,7 +461,7 @@ static void put_evidence(const Table *self, FILE *out)
 			sharing->n_consecutive == 1 ? "" : "s");
 		append_share(self, sharing->consecutive.weight, text);
 		g_string_append(text, " of weight) that threads used one after the other.");
-		lode_profile_lines_print(terminal, out, "%s", text->str);
+		lode_display_print(terminal, out, "%s", text->str);
 	}
 }
 
@@ -471,7 +470,7 @@ static void write_text(Table *self, FILE *out)
 	const LodeTerminal *terminal = &self->options->terminal;
 	const char *program = self->profile->program;
 
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"%s · cache lines of %u B that threads share · weight: %s",
 		program != NULL ? program : "?", (unsigned)self->sharing->line_bytes,
 		self->options->are_misses_classified
@@ -517,10 +516,10 @@ static void put_conflicts(
 
 static void put_line(const Table *self, const LodeSharedLine *line, LodeRowStream *rows)
 {
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 	double whole = self->sharing->total.weight;
 
-	lode_row_text(rows, "address", lode_memory_address_text(line->address, address));
+	lode_row_text(rows, "address", lode_number_format_address(line->address, address));
 	lode_row_number(rows, "pid", line->pid);
 	lode_row_text(rows, "sharing", lode_sharing_kind_to_text(line->kind));
 	lode_row_number(rows, "threads", line->n_threads);
@@ -547,7 +546,7 @@ static void put_access(const Table *self, const LodeSharingAccess *access, LodeR
 	                                       ? &LODE_AT(profile->locations, LodeLocation,
 							 access->location)
 	                                       : NULL;
-	char pc[LODE_ADDRESS_TEXT_SIZE];
+	char pc[LODE_NUMBER_SIZE];
 
 	lode_row_number(rows, "offset", access->offset);
 	lode_row_number(rows, "bytes", access->size);
@@ -562,7 +561,7 @@ static void put_access(const Table *self, const LodeSharingAccess *access, LodeR
 			: NULL);
 	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
 	lode_row_number(rows, "line", location != NULL ? location->line : (double)NAN);
-	lode_row_text(rows, "pc", lode_memory_address_text(access->pc, pc));
+	lode_row_text(rows, "pc", lode_number_format_address(access->pc, pc));
 	put_totals(&access->totals, self->sharing->total.weight, rows);
 	put_conflicts(rows, access->true_weight, access->false_weight, access->n_modified,
 		self->sharing->has_data_sources);
@@ -582,7 +581,7 @@ static void put_store(const Table *self, const LodeSharingStore *store, LodeRowS
 	                                       ? &LODE_AT(profile->locations, LodeLocation,
 							 it->location)
 	                                       : NULL;
-	char pc[LODE_ADDRESS_TEXT_SIZE];
+	char pc[LODE_NUMBER_SIZE];
 
 	lode_row_number(rows, "offset", store != NULL ? (double)it->offset : (double)NAN);
 	lode_row_number(rows, "bytes", store != NULL ? it->size : (double)NAN);
@@ -595,7 +594,7 @@ static void put_store(const Table *self, const LodeSharingStore *store, LodeRowS
 			: NULL);
 	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
 	lode_row_number(rows, "line", location != NULL ? location->line : (double)NAN);
-	lode_row_text(rows, "pc", store != NULL ? lode_memory_address_text(it->pc, pc) : NULL);
+	lode_row_text(rows, "pc", store != NULL ? lode_number_format_address(it->pc, pc) : NULL);
 	lode_row_number(rows, "misses", store != NULL ? (double)it->n_misses : (double)NAN);
 }
 

@@ -7,7 +7,7 @@
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "model/profile.h"
 #include "model/stacks.h"
 #include "views/form/declared_columns.h"
+#include "views/form/display_text.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -84,7 +85,7 @@ static void write_text(const List *self, const LodeListing *listing, FILE *out)
 	for (size_t i = listing->n_rows; i < self->rows->len; i++)
 		rest += row_at(self->rows, i)->share;
 	if (listing->n_rows < self->rows->len)
-		lode_profile_lines_print(&self->options->terminal, out, "%s more have %s.",
+		lode_display_print(&self->options->terminal, out, "%s more have %s.",
 			lode_number_format_count(
 				(double)(self->rows->len - listing->n_rows), number),
 			lode_number_format_share(rest, share));

@@ -7,7 +7,6 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/memory/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_canvas.h"
@@ -400,14 +399,14 @@ const LodeAddressSegment *lode_address_axis_range(
 
 static void draw_addresses(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
-	char address[LODE_ADDRESS_TEXT_SIZE];
+	char address[LODE_NUMBER_SIZE];
 	LodePlotTextStyle style = {.size = 9, .grey = 0.3, .anchor = LODE_PLOT_END};
 
 	lode_plot_text(cairo, x - 6, y + segment->bottom - 6, &style,
-		lode_memory_address_text(segment->first, address));
+		lode_number_format_address(segment->first, address));
 	if (segment->bottom - segment->top >= TWO_LINES)
 		lode_plot_text(cairo, x - 6, y + segment->top + 6, &style,
-			lode_memory_address_text(segment->last, address));
+			lode_number_format_address(segment->last, address));
 }
 
 /* From the first one on. */
@@ -427,7 +426,7 @@ static void draw_name(const LodeAddressSegment *segment, cairo_t *cairo, double 
 	const double height = segment->bottom - segment->top;
 	const guint n_objects = segment->objects->len;
 	guint n_lines = MAX((guint)((height - 4) / LINE_HEIGHT), 1);
-	char size[LODE_ADDRESS_TEXT_SIZE];
+	char size[LODE_NUMBER_SIZE];
 	LodePlotTextStyle style = {.size = 10.5, .width = NAME_WIDTH};
 
 	if (height < TWO_LINES) {
@@ -454,19 +453,19 @@ static void draw_name(const LodeAddressSegment *segment, cairo_t *cairo, double 
 	}
 	if (has_size)
 		lode_plot_text(cairo, x, line + LINE_HEIGHT, &style,
-			lode_memory_size_text(segment->last - segment->first + 1, size));
+			lode_number_format_bytes(segment->last - segment->first + 1, size));
 }
 
 /* All of it, where there is no room. */
 static void draw_tooltip(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
-	char size[LODE_ADDRESS_TEXT_SIZE], first[LODE_ADDRESS_TEXT_SIZE];
-	char last[LODE_ADDRESS_TEXT_SIZE];
+	char size[LODE_NUMBER_SIZE], first[LODE_NUMBER_SIZE];
+	char last[LODE_NUMBER_SIZE];
 	g_autofree char *objects = join_objects(segment, 0);
 	g_autofree char *text = g_strdup_printf("%s, %s: %s-%s%s%s", segment->name,
-		lode_memory_size_text(segment->last - segment->first + 1, size),
-		lode_memory_address_text(segment->first, first),
-		lode_memory_address_text(segment->last, last), objects[0] != '\0' ? " · " : "",
+		lode_number_format_bytes(segment->last - segment->first + 1, size),
+		lode_number_format_address(segment->first, first),
+		lode_number_format_address(segment->last, last), objects[0] != '\0' ? " · " : "",
 		objects);
 
 	lode_plot_tooltip(cairo, x, y + segment->top, LODE_ADDRESS_LABEL_WIDTH,

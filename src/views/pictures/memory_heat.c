@@ -3,10 +3,11 @@
 
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
+#include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/format.h"
+#include "views/form/function_name.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
 #include "views/profile/profile_json.h"
@@ -22,9 +23,9 @@ static const char *const kind_words[LODE_GRID_N_KINDS] = {"load", "store", "unkn
 
 static void put_address(LodeJsonStream *json, const char *name, uint64_t address)
 {
-	char text[LODE_ADDRESS_TEXT_SIZE];
+	char text[LODE_NUMBER_SIZE];
 
-	lode_json_member_string(json, name, lode_memory_address_text(address, text));
+	lode_json_member_string(json, name, lode_number_format_address(address, text));
 }
 
 static void put_segments(Heat *self)
@@ -66,11 +67,11 @@ static void put_rows(Heat *self)
 
 	lode_json_member_begin(json, "rows", '[');
 	for (uint32_t row = 0; row < self->grid->axis->n_rows; row++) {
-		char text[LODE_ADDRESS_TEXT_SIZE];
+		char text[LODE_NUMBER_SIZE];
 		lode_address_axis_range(self->grid->axis, row, &first, &last);
 		lode_json_begin(json, '[');
-		lode_json_string(json, lode_memory_address_text(first, text));
-		lode_json_string(json, lode_memory_address_text(last, text));
+		lode_json_string(json, lode_number_format_address(first, text));
+		lode_json_string(json, lode_number_format_address(last, text));
 		lode_json_end(json, ']');
 	}
 	lode_json_end(json, ']');
@@ -178,7 +179,7 @@ static void put_names(Heat *self)
 {
 	LodeJsonStream *json = &self->json;
 	const GArray *objects = self->profile->memory->objects;
-	char text[LODE_ADDRESS_TEXT_SIZE];
+	char text[LODE_NUMBER_SIZE];
 
 	lode_json_member_begin(json, "names", '[');
 	for (guint i = 0; i < self->grid->extents->len; i++) {
@@ -187,8 +188,8 @@ static void put_names(Heat *self)
 		g_autofree char *brief = name != NULL ? lode_function_name_short(name) : NULL;
 		lode_json_begin(json, '[');
 		lode_json_string(json, name);
-		lode_json_string(json, lode_memory_address_text(extent->first, text));
-		lode_json_string(json, lode_memory_address_text(extent->last, text));
+		lode_json_string(json, lode_number_format_address(extent->first, text));
+		lode_json_string(json, lode_number_format_address(extent->last, text));
 		lode_json_number(json, extent->weight);
 		lode_json_string(json, brief);
 		lode_json_end(json, ']');

@@ -430,13 +430,13 @@ static void draw_tip(const Plot *self, const Tip *tip)
 	size_t index = (size_t)tip->row * LODE_GRID_STEPS + tip->column;
 	uint32_t column = tip->is_time ? grid->time_columns[index] : tip->column / self->n_kinds;
 	g_autofree char *label = column_label(self, column);
-	char from[LODE_ADDRESS_TEXT_SIZE], to[LODE_ADDRESS_TEXT_SIZE], share[LODE_NUMBER_SIZE];
+	char from[LODE_NUMBER_SIZE], to[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	double top, height;
 
 	lode_address_axis_place(grid->axis, tip->row, &top, &height);
 	g_autofree char *text = g_strdup_printf("%s %s-%s%s%s: %s of weight, %s by thread %s",
-		segment->name, lode_memory_address_text(first, from),
-		lode_memory_address_text(last, to), segment->objects->len > 0 ? " · " : "",
+		segment->name, lode_number_format_address(first, from),
+		lode_number_format_address(last, to), segment->objects->len > 0 ? " · " : "",
 		segment->objects->len > 0 ? (const char *)segment->objects->pdata[0] : "",
 		lode_number_format_share(tip->weight / self->notes->weight, share),
 		tip->is_time ? "most" : kinds[tip->column % self->n_kinds], label);
@@ -503,7 +503,7 @@ static void draw_time_panel(const Plot *self)
 static void draw_titles(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 15, .is_bold = true, .width = self->width - 2 * LEFT};
-	char samples[LODE_NUMBER_SIZE], size[LODE_ADDRESS_TEXT_SIZE], threads[LODE_NUMBER_SIZE];
+	char samples[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE], threads[LODE_NUMBER_SIZE];
 	const char *program = self->profile->program;
 	g_autofree char *facts = g_strdup_printf(
 		"%s sample%s with a data address · %s thread%s · by %s of %s · weight: %s%s",
@@ -512,7 +512,7 @@ static void draw_titles(const Plot *self)
 		lode_number_format_count(self->grid->threads->len, threads),
 		self->grid->threads->len == 1 ? "" : "s",
 		lode_address_granularity_name(self->granularity),
-		lode_memory_size_text(self->granularity, size),
+		lode_number_format_bytes(self->granularity, size),
 		self->notes->n_events > 0 ? self->notes->event_names : "none",
 		self->notes->is_stall_weighted ? ", which is time, not accesses made" : "");
 

@@ -2,7 +2,6 @@
 #include "views/pictures/times_plot.h"
 
 #include "base/text/number_format.h"
-#include "views/memory/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"
 #include "views/plot/plot_axis.h"
@@ -65,13 +64,13 @@ static void add_caches(Plot *self)
 static void add_sizes(Plot *self)
 {
 	const GPtrArray *curves = self->sheet.results->replay->curves;
-	char size[LODE_ADDRESS_TEXT_SIZE];
+	char size[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < curves->len; i++) {
 		const LodeMissCurve *curve = g_ptr_array_index(curves, i);
 		for (unsigned bin = 0; bin < curve->n_bins + SIZE_STEP; bin += SIZE_STEP) {
 			const Series series = {.distance = i, .bin = bin, .is_size = true};
-			lode_memory_size_text((UINT64_C(1) << bin) * curve->line_bytes, size);
+			lode_number_format_bytes((UINT64_C(1) << bin) * curve->line_bytes, size);
 			add_series(self, &series,
 				g_strdup_printf(
 					"%s, %s", lode_miss_curve_holds_text(curve->holds), size));

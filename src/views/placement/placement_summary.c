@@ -11,7 +11,6 @@
 #include "views/form/table.h"
 #include "views/memory/memory_coverage.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -316,7 +315,7 @@ static void write_head(Summary *self)
 		self->profile->program != NULL ? self->profile->program : "unknown", is_ascii);
 	g_autofree char *machine = lode_display_text(proposal->topology->description, is_ascii);
 
-	lode_profile_lines_print(&self->options->terminal, self->out,
+	lode_display_print(&self->options->terminal, self->out,
 		"Placement of %s · process %u · %u thread%s · %s: %u %s, %u CPU%s · %u range%s",
 		program, proposal->matrix->pid, proposal->matrix->n_threads,
 		plural(proposal->matrix->n_threads), machine, proposal->placement->n_memories,
@@ -363,7 +362,7 @@ static void write_text(Summary *self)
 	for (guint i = 0; i < self->losses->len; i++) {
 		g_autofree char *text = lode_display_text(
 			self->losses->pdata[i], self->options->terminal.is_ascii);
-		lode_profile_lines_print(&self->options->terminal, self->out, "%s", text);
+		lode_display_print(&self->options->terminal, self->out, "%s", text);
 	}
 	fputc('\n', self->out);
 	lode_table_write(&memories, &self->options->terminal, self->out);
@@ -376,12 +375,12 @@ static void write_text(Summary *self)
 	for (guint i = 0; i < self->notes->len; i++) {
 		g_autofree char *text = lode_display_text(
 			self->notes->pdata[i], self->options->terminal.is_ascii);
-		lode_profile_lines_print(&self->options->terminal, self->out, "%s", text);
+		lode_display_print(&self->options->terminal, self->out, "%s", text);
 	}
 	if (self->options->output_path == NULL)
 		return;
 	g_autofree char *path = lode_shell_word(self->options->output_path);
-	lode_profile_lines_print(&self->options->terminal, self->out,
+	lode_display_print(&self->options->terminal, self->out,
 		"Go on with: lode place apply %s -- PROGRAM", path);
 }
 

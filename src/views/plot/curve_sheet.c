@@ -2,7 +2,6 @@
 #include "views/plot/curve_sheet.h"
 
 #include "base/text/number_format.h"
-#include "views/memory/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 
@@ -37,12 +36,12 @@ static char **curve_names(const LodeCurveSheet *self)
 {
 	unsigned n = lode_curve_sheet_n_curves(self);
 	char **names = g_new0(char *, n + 1);
-	char size[LODE_ADDRESS_TEXT_SIZE];
+	char size[LODE_NUMBER_SIZE];
 
 	for (unsigned i = 0; i < n; i++) {
 		const LodeMissCurve *curve = lode_curve_sheet_curve(self, i);
 		const char *holds = lode_miss_curve_holds_text(curve->holds);
-		lode_memory_size_text(curve->line_bytes, size);
+		lode_number_format_bytes(curve->line_bytes, size);
 		names[i] = curve->thread == LODE_MISS_CURVE_ALL
 		                   ? g_strdup_printf("%s, lines of %s", holds, size)
 		                   : g_strdup_printf("%s, thread %u", holds, curve->thread);
@@ -54,7 +53,7 @@ static char **curve_names(const LodeCurveSheet *self)
 static char *facts_of(const LodeCacheResults *results)
 {
 	const LodeTraceReplay *replay = results->replay;
-	char number[LODE_NUMBER_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
+	char number[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 	GString *text = g_string_new(NULL);
 
 	g_string_append_printf(text, "%s references",
@@ -63,7 +62,7 @@ static char *facts_of(const LodeCacheResults *results)
 		const LodeMissCurve *curve = g_ptr_array_index(replay->curves, i);
 		g_string_append_printf(text, " · footprint of %s %s",
 			lode_miss_curve_holds_text(curve->holds),
-			lode_memory_size_text(curve->n_lines * curve->line_bytes, size));
+			lode_number_format_bytes(curve->n_lines * curve->line_bytes, size));
 	}
 	if (replay->damage != NULL)
 		g_string_append(text, " · the file is damaged: these are not all");

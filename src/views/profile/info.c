@@ -14,6 +14,7 @@
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
 #include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
 #include "views/form/fact_rows.h"
 #include "views/observed/fact_attributes.h"
 #include "views/observed/loop_facts.h"
@@ -541,11 +542,11 @@ static void write_text(const LodeProfile *profile, const GArray *rows, const GPt
 	fputc('\n', out);
 	g_autoptr(GArray) missing = lode_missing_files_new(profile);
 	if (missing->len > 0)
-		lode_profile_lines_print(&options->terminal, out, "%s", lode_missing_files_remedy);
+		lode_display_print(&options->terminal, out, "%s", lode_missing_files_remedy);
 	if (profile->unresolved->len == 0)
 		lode_profile_lines_unresolved(profile, &options->terminal, out);
 	if (runs == NULL || runs->len == 0)
-		lode_profile_lines_print(&options->terminal, out, "No mining run yet: lode mine %s",
+		lode_display_print(&options->terminal, out, "No mining run yet: lode mine %s",
 			options->profile_path != NULL ? options->profile_path : "PROFILE.lode");
 }
 

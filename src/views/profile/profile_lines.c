@@ -5,17 +5,16 @@
 #include "base/text/number_format.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"
+#include "views/form/function_name.h"
 #include "views/form/table.h"
 #include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/thread_times.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
@@ -26,44 +25,6 @@ enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 #define LEAST_SECONDS 0.02
 
 #define NS_PER_S 1e9
-
-static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *out, const char *raw)
-{
-	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
-	const char *rest = text;
-	/* A very narrow terminal still has room for a word. */
-	size_t width = terminal->width > 2 * indent ? terminal->width - indent : terminal->width;
-
-	while (width > 0 && lode_display_width(rest) > width) {
-		size_t n = lode_display_line_length(rest, width);
-		if (rest[n] == '\0')
-			break;
-		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)n, rest);
-		rest += n + 1;
-	}
-	fprintf(out, "%*s%s\n", (int)indent, "", rest);
-}
-
-void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	g_autofree char *raw = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	put_paragraph(terminal, 0, out, raw);
-}
-
-void lode_profile_lines_print_indented(
-	const LodeTerminal *terminal, unsigned indent, FILE *out, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	g_autofree char *raw = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	put_paragraph(terminal, indent, out, raw);
-}
 
 /* A name made short enough to stand in a sentence; on a pipe it stays whole. */
 static char *name_text(const char *name, size_t width, const LodeTerminal *terminal)
@@ -127,7 +88,7 @@ static void put_program_line(
 		fprintf(out, "%s\n", rest_text);
 	} else {
 		fputc('\n', out);
-		put_paragraph(terminal, 0, out, rest->str + strlen(separator));
+		lode_display_print(terminal, out, "%s", rest->str + strlen(separator));
 	}
 }
 
@@ -165,7 +126,7 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 			lode_number_format_share(lode_share_of(hottest_value, total), a), name,
 			library != NULL ? " in " : "", library != NULL ? library : "");
 	}
-	lode_profile_lines_print(terminal, out, "%s", line->str);
+	lode_display_print(terminal, out, "%s", line->str);
 }
 
 static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
@@ -174,7 +135,7 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 
 	if (lode_kernel_share(profile) >= NOTABLE_SHARE &&
 		profile->user_seconds + profile->system_seconds >= LEAST_SECONDS)
-		lode_profile_lines_print(terminal, out, "%s", text);
+		lode_display_print(terminal, out, "%s", text);
 }
 
 static void put_below_figures(
@@ -182,10 +143,10 @@ static void put_below_figures(
 {
 	g_autofree char *threads = lode_threads_text(profile, is_brief, terminal);
 	if (threads != NULL)
-		lode_profile_lines_print(terminal, out, "%s", threads);
+		lode_display_print(terminal, out, "%s", threads);
 	g_autofree char *programs = lode_profile_programs(profile);
 	if (programs != NULL)
-		lode_profile_lines_print(terminal, out, "programs: %s", programs);
+		lode_display_print(terminal, out, "programs: %s", programs);
 }
 
 static void put_sampling_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
@@ -193,7 +154,7 @@ static void put_sampling_line(const LodeProfile *profile, const LodeTerminal *te
 	g_autofree char *text = lode_profile_sampling(profile);
 
 	if (text != NULL)
-		lode_profile_lines_print(terminal, out, "%s", text);
+		lode_display_print(terminal, out, "%s", text);
 }
 
 static void put_head(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
@@ -202,7 +163,7 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
 	put_program_line(profile, false, terminal, out);
 	put_sampling_line(profile, terminal, out);
 	if (profile->part != NULL)
-		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
+		lode_display_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, names_hottest, terminal, out);
 	put_kernel_line(profile, terminal, out);
 	put_below_figures(profile, false, terminal, out);
@@ -226,7 +187,7 @@ void lode_profile_lines_head_of_diagnoses(
 	if (profile->wall_seconds > 0)
 		g_string_append_printf(line, " in %.*g s", profile->wall_seconds < 0.1 ? 2 : 3,
 			profile->wall_seconds);
-	lode_profile_lines_print(&screen, out, "%s, %.1f %% in the kernel%s", line->str,
+	lode_display_print(&screen, out, "%s, %.1f %% in the kernel%s", line->str,
 		100 * profile->system_seconds / seconds,
 		profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
 	put_below_figures(profile, true, &screen, out);
@@ -251,7 +212,7 @@ void lode_profile_lines_inferred(
 	bool is_observed = lode_is_observed(profile);
 
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
-		lode_profile_lines_print(terminal, out,
+		lode_display_print(terminal, out,
 			"Executions are inferred%s%s, to no known scale: they say how often one "
 			"instruction ran compared with another. Weights are measured, frequency, "
 			"excess and cost are approximate.",
@@ -267,7 +228,7 @@ static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
 	const char *event = lode_profile_event_name(profile, profile->weight_event);
 
-	lode_profile_lines_print(terminal, out, "  %s of %s: %s (%s%s%s)",
+	lode_display_print(terminal, out, "  %s of %s: %s (%s%s%s)",
 		lode_number_format_share(lode_profile_unresolved_share(profile, row), share),
 		event != NULL ? event : "executions", row->reason, extent,
 		example[0] != '\0' ? ", such as " : "", example);
@@ -284,20 +245,6 @@ void lode_profile_lines_unresolved(
 	for (guint i = 0; i < profile->unresolved->len; i++)
 		put_reason(
 			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
-}
-
-void lode_profile_lines_left_out(
-	const LodeTable *table, uint32_t left_out, const LodeTerminal *terminal, FILE *out)
-{
-	g_autoptr(GString) names = g_string_new(NULL);
-
-	for (unsigned i = 0; i < table->n_columns; i++)
-		if ((left_out >> i & 1) != 0)
-			g_string_append_printf(
-				names, "%s%s", names->len > 0 ? ", " : "", table->columns[i].title);
-	if (names->len > 0)
-		lode_profile_lines_print(
-			terminal, out, "(a wider terminal, or a pipe, shows also: %s)", names->str);
 }
 
 void lode_profile_lines_incomplete(

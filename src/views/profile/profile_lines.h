@@ -33,17 +33,3 @@ void lode_profile_lines_unresolved(
 /* A warning when the run stopped early, else nothing. */
 void lode_profile_lines_incomplete(
 	const LodeMiningRun *run, const LodeTerminal *terminal, FILE *out);
-
-/* Names the columns of a table that a narrow terminal had no room for, as lode_table_write() gives
- * them; nothing when there are none. */
-void lode_profile_lines_left_out(
-	const LodeTable *table, uint32_t left_out, const LodeTerminal *terminal, FILE *out);
-
-/* Writes words made with printf's rules as one paragraph, wrapped at " · " and blanks to the
- * terminal's width; lode's own signs fit the charset. */
-void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
-	G_GNUC_PRINTF(3, 4);
-
-/* The same, each line after `indent` blanks. */
-void lode_profile_lines_print_indented(const LodeTerminal *terminal, unsigned indent, FILE *out,
-	const char *format, ...) G_GNUC_PRINTF(4, 5);

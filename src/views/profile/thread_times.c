@@ -6,9 +6,9 @@
 #include "model/causes.h"
 #include "model/process.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
-#include "views/code/function_name.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/form/shell_word.h"
 #include "views/profile/profile_json.h"
 

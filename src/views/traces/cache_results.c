@@ -7,8 +7,6 @@
 #include "caches/hierarchy/hierarchy_text.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/memory/memory_names.h"
-#include "views/profile/profile_lines.h"
 #include "views/traces/cache_times.h"
 
 #include <math.h>
@@ -454,7 +452,7 @@ static void write_sample_note(
 
 	if (replay->n_windows < LODE_TRACE_REPLAY_MIN_WINDOWS) {
 		fputc('\n', out);
-		lode_profile_lines_print(terminal, out, "No range: fewer than %d windows.",
+		lode_display_print(terminal, out, "No range: fewer than %d windows.",
 			LODE_TRACE_REPLAY_MIN_WINDOWS);
 		return;
 	}
@@ -472,7 +470,7 @@ static void write_sample_note(
 	if (coldest == NULL)
 		return;
 	fputc('\n', out);
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"Cold misses are in sets not yet full: with a longer --warm-up they might be hits. "
 		"To fill %s takes at least %s references.",
 		coldest->name, lode_number_format_count(ceil(longest), number));
@@ -503,7 +501,7 @@ static void write_hierarchies(
 		if (hierarchy->caches->len < 2 && !is_named)
 			continue;
 		is_any = true;
-		lode_profile_lines_print(terminal, out, "%s%s%s%s",
+		lode_display_print(terminal, out, "%s%s%s%s",
 			results->n_hierarchies > 1 ? number : "", is_named ? hierarchy->name : "",
 			is_named ? " · " : "", text);
 	}
@@ -557,14 +555,14 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 	const LodeListing bins = {&lode_curve_bin_columns, MAX(curve->n_bins, 1), .fill = fill_bin,
 		.user_data = curve};
 
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"%s in lines of %u bytes · %s accesses to %s line%s (%s) · "
 		"fully associative LRU caches",
 		lode_miss_curve_holds_text(curve->holds), curve->line_bytes,
 		lode_number_format_count((double)curve->n_accesses, accesses),
 		lode_number_format_count((double)curve->n_lines, lines),
 		curve->n_lines == 1 ? "" : "s",
-		lode_memory_size_text(curve->n_lines * curve->line_bytes, size));
+		lode_number_format_bytes(curve->n_lines * curve->line_bytes, size));
 	fputc('\n', out);
 	if (curve->n_accesses == 0)
 		fputs("No accesses.\n", out);
@@ -616,13 +614,14 @@ static void write_threads(
 	unsigned n = 0;
 
 	do {
-		lode_memory_size_text((UINT64_C(1) << n * SIZE_STEP) * curve->line_bytes, sizes[n]);
+		lode_number_format_bytes(
+			(UINT64_C(1) << n * SIZE_STEP) * curve->line_bytes, sizes[n]);
 		columns[N_THREAD_COLUMNS + n].title = sizes[n];
 		n++;
 	} while (n < MAX_SIZES && (n - 1) * SIZE_STEP < curve->n_bins);
 	const LodeTable table = {columns, N_THREAD_COLUMNS + n, n_threads, thread_cell, &threads};
 	fputc('\n', out);
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"By thread, miss ratios by size of a cache that all threads use: %s in lines of "
 		"%u bytes",
 		lode_miss_curve_holds_text(curve->holds), curve->line_bytes);
@@ -662,7 +661,7 @@ static void write_text(const LodeCacheResults *results, const LodeTerminal *term
 		results->command != NULL ? results->command : results->path, terminal->is_ascii);
 
 	g_autofree char *part = range_text(replay);
-	lode_profile_lines_print(terminal, out, "%s · %s references%s · %s instructions%s", name,
+	lode_display_print(terminal, out, "%s · %s references%s · %s instructions%s", name,
 		lode_number_format_count((double)replay->n_references, references), part,
 		lode_number_format_count((double)replay->n_instructions, instructions),
 		replay->damage != NULL ? " · the file is damaged: these are not all" : "");

@@ -4,8 +4,6 @@
 #include "base/text/number_format.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/memory/memory_names.h"
-#include "views/profile/profile_lines.h"
 
 #include <string.h>
 
@@ -136,12 +134,12 @@ static void write_curve(
 
 	do {
 		unsigned bin = n * SIZE_STEP;
-		lode_memory_size_text((UINT64_C(1) << bin) * curve->line_bytes, sizes[n]);
+		lode_number_format_bytes((UINT64_C(1) << bin) * curve->line_bytes, sizes[n]);
 		columns[N_PLACES + n].title = sizes[n];
 		self.columns[n++].bin = bin;
 	} while (n < MAX_CACHES && (n - 1) * SIZE_STEP < curve->n_bins);
 	fputc('\n', out);
-	lode_profile_lines_print(terminal, out,
+	lode_display_print(terminal, out,
 		"Miss ratios over time, by cache size: %s in lines of %u bytes",
 		lode_miss_curve_holds_text(curve->holds), curve->line_bytes);
 	fputc('\n', out);

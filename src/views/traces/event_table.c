@@ -6,7 +6,7 @@
 #include "base/text/number_format.h"
 #include "model/profile.h"
 #include "views/form/declared_columns.h"
-#include "views/profile/profile_lines.h"
+#include "views/form/display_text.h"
 
 typedef struct {
 	const LodeEventGroups *groups;
@@ -77,11 +77,11 @@ static void write_rest(const Table *self, size_t n, FILE *out)
 	for (size_t i = 0; i < n; i++)
 		shown += group_at(groups, i)->value;
 	if (n < groups->groups->len)
-		lode_profile_lines_print(self->terminal, out, "%s more: %s",
+		lode_display_print(self->terminal, out, "%s more: %s",
 			lode_number_format_count((double)(groups->groups->len - n), number),
 			lode_number_format_share(share_of(groups, groups->grouped - shown), share));
 	if (unknown > 0.5)
-		lode_profile_lines_print(self->terminal, out, "%s: %s of all (%s)",
+		lode_display_print(self->terminal, out, "%s: %s of all (%s)",
 			self->is_of_data ? "without data, as fetches have none" : "unresolved",
 			lode_number_format_share(share_of(groups, unknown), share),
 			lode_number_format_count(unknown, number));
@@ -101,7 +101,7 @@ static void write_classes(const LodeProfile *profile, const LodeTerminal *termin
 			lode_number_format_count(
 				lode_profile_event(profile, event)->total, number));
 	}
-	lode_profile_lines_print(
+	lode_display_print(
 		terminal, out, "Data misses of the first level, by class: %s", text->str);
 }
 
@@ -113,7 +113,7 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	Table self = {groups, &options->terminal, is_of_data};
 	char total[LODE_NUMBER_SIZE];
 
-	lode_profile_lines_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
+	lode_display_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
 		profile->program != NULL ? profile->program : "?", event->name,
 		lode_event_by_to_text(groups->by), lode_number_format_count(groups->total, total),
 		event->description != NULL ? " · " : "",
@@ -125,7 +125,7 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 		lode_listing_write_text(listing, &options->terminal, out);
 	write_rest(&self, listing->n_rows, out);
 	if (groups->groups->len > 0 && !is_of_data && groups->by != LODE_EVENT_BY_INSTRUCTION)
-		lode_profile_lines_print(&options->terminal, out,
+		lode_display_print(&options->terminal, out,
 			"executions: those of each %s's most executed instruction",
 			lode_event_by_to_text(groups->by));
 	write_classes(profile, &options->terminal, out);

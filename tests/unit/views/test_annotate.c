@@ -8,7 +8,7 @@
 #include "store/profile_store.h"
 #include "views/code/annotate.h"
 #include "views/code/code_lines.h"
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 #include "views/profile/info.h"
 
 #include <glib/gstdio.h>

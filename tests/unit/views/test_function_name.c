@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of functions without what makes them long. */
 #include "model/profile.h"
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 
 #include "seeds.h"
 

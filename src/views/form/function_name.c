@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/function_name.h"
+#include "views/form/function_name.h"
 
 #include "model/profile.h"
 #include "views/form/display_text.h"
