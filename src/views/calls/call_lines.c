@@ -142,9 +142,10 @@ void lode_call_lines_unnamed(
 	g_autofree char *base = g_path_get_basename(lode_profile_image(profile, most)->path);
 	g_autoptr(GString) image = g_string_new(NULL);
 	lode_display_append(image, base, terminal->is_ascii);
-	lode_display_print(terminal, out,
-		"%s is in functions without symbols, most in %s: --debuginfod",
-		lode_number_format_share(lode_share_of(unnamed, total), share), image->str);
+	/* Nobody else has symbols of the kernel's pages. */
+	lode_display_print(terminal, out, "%s is in functions without symbols, most in %s%s",
+		lode_number_format_share(lode_share_of(unnamed, total), share), image->str,
+		strcmp(base, "[vdso]") == 0 ? "" : ": --debuginfod");
 }
 
 void lode_call_lines_short(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out)
