@@ -4,11 +4,11 @@
  * says how it is called and where in the row its value is; how each form shows it follows from its
  * kind:
  *
- *   typedef struct {                          static const LodeColumn columns[] = {
- *           const char *name;                         {"name", LODE_CELL_TEXT(Row, name), .at = 2},
- *           uint32_t pid;                             {"pid", LODE_CELL_NUMBER(Row, pid)},
- *           double share;                             {"share", LODE_CELL_SHARE(Row, share), .at =
- * 1}, } Row;                                    };
+ *   typedef struct {            static const LodeColumn columns[] = {
+ *           const char *name;           {"name", LODE_CELL_TEXT(Row, name), .at = 2},
+ *           uint32_t pid;               {"pid", LODE_CELL_NUMBER(Row, pid)},
+ *           double share;               {"share", LODE_CELL_SHARE(Row, share), .at = 1},
+ *   } Row;                      };
  *
  *   text                JSON                                         CSV
  *     share  name       {"name": "gzip", "pid": 71, "share": 0.5}    name,pid,share
