@@ -2,7 +2,6 @@
 #include "analyses/calls/function_families.h"
 
 #include "base/arrays/sort_order.h"
-#include "base/text/rule_file.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 
@@ -35,6 +34,7 @@ static const LodeRuleKey keys[] = {
 	{"names", offsetof(Rule, is_common), LODE_RULE_KEY_WORD, .word = "common"},
 	{"inlined", offsetof(Rule, has_inlined), LODE_RULE_KEY_WORD, .word = "yes"},
 	{"functions", offsetof(Rule, functions), LODE_RULE_KEY_GLOBS, .is_needed = true},
+	{"for ", offsetof(Rule, functions), LODE_RULE_KEY_GLOBS_FOR},
 	{"images", offsetof(Rule, images), LODE_RULE_KEY_GLOBS},
 };
 static const LodeRuleForm form = {"families.ini", sizeof(Rule), keys, G_N_ELEMENTS(keys)};
@@ -104,6 +104,14 @@ uint32_t lode_families_n(const LodeFamilies *self)
 const LodeFamily *lode_families_at(const LodeFamilies *self, uint32_t family)
 {
 	return &g_array_index(self->families, LodeFamily, family);
+}
+
+void lode_families_add_names(const LodeFamilies *self, const char *service, LodeGlobs **names)
+{
+	for (guint i = 0; i < self->rules->n; i++) {
+		const Rule *rule = lode_rule_file_at(self->rules, i);
+		lode_globs_add_for(names, rule->functions, service);
+	}
 }
 
 /* The length of a name without "@plt", a version, and what compilers append to parts and copies of

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyses/calls/function_costs.h"
+#include "base/text/rule_file.h"
 
 typedef struct LodeFamilies LodeFamilies;
 
@@ -26,6 +27,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFamilies, lode_families_free)
 
 uint32_t lode_families_n(const LodeFamilies *self);
 const LodeFamily *lode_families_at(const LodeFamilies *self, uint32_t family);
+
+/* Adds the names that are for a service. *names may be NULL. */
+void lode_families_add_names(const LodeFamilies *self, const char *service, LodeGlobs **names);
 
 /* The family of a function, by the first pattern that matches; LODE_NONE: it has none. For the
  * user's own code names are not tried that programs have in common with libraries. */

@@ -361,7 +361,8 @@ static void add_cause(GPtrArray *words, const char *cause)
 char **lode_diagnose_causes(void)
 {
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
-	g_autoptr(LodeServiceRules) services = lode_service_rules_new();
+	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeServiceRules) services = lode_service_rules_new(families);
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
 
 	for (size_t i = 0; i < lode_cause_rules_n(rules); i++)

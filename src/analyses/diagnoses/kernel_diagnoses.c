@@ -614,7 +614,7 @@ void lode_kernel_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *c
 {
 	Diagnosing self = {.out = out,
 		.context = context,
-		.rules = lode_service_rules_new(),
+		.rules = lode_service_rules_new(context->families),
 		.strings = g_string_chunk_new(1 << 10),
 		.parts = g_array_new(FALSE, FALSE, sizeof(Part))};
 

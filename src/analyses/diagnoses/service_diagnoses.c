@@ -673,7 +673,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *
 	const LodeFunctionCosts *costs = context->costs;
 	Diagnosing self = {.out = out,
 		.context = context,
-		.rules = lode_service_rules_new(),
+		.rules = lode_service_rules_new(context->families),
 		.strings = g_string_chunk_new(1 << 10),
 		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
 		.total = costs->event != LODE_NONE

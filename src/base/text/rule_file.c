@@ -17,6 +17,7 @@ typedef struct {
 struct LodeGlobs {
 	GHashTable *names; /* those without wildcards */
 	GArray *patterns;  /* Pattern */
+	GHashTable *users; /* by its name: GPtrArray of the globs that are for it */
 };
 
 static void clear_pattern(void *data)
@@ -27,24 +28,43 @@ static void clear_pattern(void *data)
 	g_free(self->begin);
 }
 
-static LodeGlobs *globs_new(const char *const *globs)
+static void add_glob(LodeGlobs **self, const char *glob)
 {
-	LodeGlobs *self = g_new0(LodeGlobs, 1);
+	size_t length = strcspn(glob, "*?");
 
-	self->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	self->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
-	g_array_set_clear_func(self->patterns, clear_pattern);
-	for (; *globs != NULL; globs++) {
-		size_t length = strcspn(*globs, "*?");
-		if ((*globs)[length] == '\0') {
-			g_hash_table_add(self->names, g_strdup(*globs));
-			continue;
-		}
-		const Pattern pattern = {
-			g_strndup(*globs, length), length, g_pattern_spec_new(*globs)};
-		g_array_append_val(self->patterns, pattern);
+	if (*self == NULL) {
+		*self = g_new(LodeGlobs, 1);
+		(*self)->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+		(*self)->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
+		g_array_set_clear_func((*self)->patterns, clear_pattern);
+		(*self)->users = g_hash_table_new_full(
+			g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
 	}
-	return self;
+	if (glob[length] == '\0') {
+		g_hash_table_add((*self)->names, g_strdup(glob));
+		return;
+	}
+	const Pattern pattern = {g_strndup(glob, length), length, g_pattern_spec_new(glob)};
+	g_array_append_val((*self)->patterns, pattern);
+}
+
+static void add_user(LodeGlobs *self, const char *user, const char *glob)
+{
+	GPtrArray *globs = g_hash_table_lookup(self->users, user);
+
+	if (globs == NULL) {
+		globs = g_ptr_array_new_with_free_func(g_free);
+		g_hash_table_insert(self->users, g_strdup(user), globs);
+	}
+	g_ptr_array_add(globs, g_strdup(glob));
+}
+
+void lode_globs_add_for(LodeGlobs **self, const LodeGlobs *from, const char *user)
+{
+	const GPtrArray *globs = g_hash_table_lookup(from->users, user);
+
+	for (guint i = 0; globs != NULL && i < globs->len; i++)
+		add_glob(self, globs->pdata[i]);
 }
 
 static void globs_free(LodeGlobs *self)
@@ -53,6 +73,7 @@ static void globs_free(LodeGlobs *self)
 		return;
 	g_hash_table_unref(self->names);
 	g_array_unref(self->patterns);
+	g_hash_table_unref(self->users);
 	g_free(self);
 }
 
@@ -109,6 +130,7 @@ static bool fail(const LodeRuleFile *self, const void *rule, const LodeRuleKey *
 		expected = g_strdup_printf("a number from 0 to %g", key->most);
 		break;
 	case LODE_RULE_KEY_GLOBS:
+	case LODE_RULE_KEY_GLOBS_FOR:
 		expected = g_strdup("patterns, separated by ';'");
 		break;
 	case LODE_RULE_KEY_OTHER:
@@ -127,15 +149,33 @@ static bool take_number(const char *text, double most, double *out)
 	return end != text && *end == '\0' && *out >= 0 && *out <= most;
 }
 
-static bool take_globs(GKeyFile *file, const char *group, const char *key, LodeGlobs **out)
+/* `users` are separated by ";". */
+static bool take_globs(
+	GKeyFile *file, const char *group, const char *key, const char *users, LodeGlobs **globs)
 {
-	g_auto(GStrv) globs = g_key_file_get_string_list(file, group, key, NULL, NULL);
+	g_auto(GStrv) texts = g_key_file_get_string_list(file, group, key, NULL, NULL);
+	g_auto(GStrv) names = g_strsplit(users, ";", -1);
 
-	for (char **glob = globs; glob != NULL && *glob != NULL; glob++)
-		if (*g_strstrip(*glob) == '\0')
+	for (char **text = texts; text != NULL && *text != NULL; text++) {
+		if (*g_strstrip(*text) == '\0')
 			return false;
-	*out = globs != NULL ? globs_new((const char *const *)globs) : NULL;
-	return globs != NULL;
+		add_glob(globs, *text);
+		for (char **name = names; *name != NULL; name++)
+			add_user(*globs, *name, *text);
+	}
+	return texts != NULL && texts[0] != NULL;
+}
+
+static bool take_globs_for(
+	GKeyFile *file, const char *group, const LodeRuleKey *key, LodeGlobs **globs)
+{
+	g_auto(GStrv) names = g_key_file_get_keys(file, group, NULL, NULL);
+
+	for (char **name = names; *name != NULL; name++)
+		if (g_str_has_prefix(*name, key->name) &&
+			!take_globs(file, group, *name, *name + strlen(key->name), globs))
+			return false;
+	return true;
 }
 
 /* Whether the value of a group's key is as the form says. */
@@ -145,6 +185,8 @@ static bool take_key(LodeRuleFile *self, GKeyFile *file, void *rule, const LodeR
 
 	if (key->kind == LODE_RULE_KEY_NUMBER)
 		FIELD(double, rule, key) = (double)NAN;
+	if (key->kind == LODE_RULE_KEY_GLOBS_FOR)
+		return take_globs_for(file, group_of(rule), key, &FIELD(LodeGlobs *, rule, key));
 	if (!g_key_file_has_key(file, group_of(rule), key->name, NULL))
 		return true;
 	if (text == NULL || text[0] == '\0')
@@ -158,7 +200,10 @@ static bool take_key(LodeRuleFile *self, GKeyFile *file, void *rule, const LodeR
 	case LODE_RULE_KEY_NUMBER:
 		return take_number(text, key->most, &FIELD(double, rule, key));
 	case LODE_RULE_KEY_GLOBS:
-		return take_globs(file, group_of(rule), key->name, &FIELD(LodeGlobs *, rule, key));
+		return take_globs(
+			file, group_of(rule), key->name, "", &FIELD(LodeGlobs *, rule, key));
+	case LODE_RULE_KEY_GLOBS_FOR:
+		break;
 	case LODE_RULE_KEY_OTHER:
 	case LODE_RULE_KEY_BASE:
 		FIELD(const void *, rule, key) = lode_rule_file_named(self, text);
@@ -168,13 +213,19 @@ static bool take_key(LodeRuleFile *self, GKeyFile *file, void *rule, const LodeR
 	return false;
 }
 
+static bool is_called(const LodeRuleKey *key, const char *name)
+{
+	return key->kind == LODE_RULE_KEY_GLOBS_FOR ? g_str_has_prefix(name, key->name)
+	                                            : strcmp(name, key->name) == 0;
+}
+
 static bool check_names(const LodeRuleFile *self, GKeyFile *file, const void *rule, GError **error)
 {
 	g_auto(GStrv) keys = g_key_file_get_keys(file, group_of(rule), NULL, NULL);
 
 	for (char **key = keys; *key != NULL; key++) {
 		size_t i = 0;
-		while (i < self->form->n_keys && strcmp(self->form->keys[i].name, *key) != 0)
+		while (i < self->form->n_keys && !is_called(&self->form->keys[i], *key))
 			i++;
 		if (i == self->form->n_keys)
 			return lode_rule_file_fail(self, rule, *key, "a known key", error);

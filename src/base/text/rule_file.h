@@ -19,12 +19,18 @@ typedef struct LodeGlobs LodeGlobs;
 /* Whether one of them matches the whole text. */
 bool lode_globs_match(const LodeGlobs *self, const char *text);
 
+/* Adds to a rule's globs those that another rule's file has for a user. *self may be NULL. */
+void lode_globs_add_for(LodeGlobs **self, const LodeGlobs *from, const char *user);
+
 typedef enum {
 	LODE_RULE_KEY_TEXT,   /* const char *, not empty; NULL: not given */
 	LODE_RULE_KEY_WORD,   /* bool: whether it is given; it can only be `word` */
 	LODE_RULE_KEY_NUMBER, /* double, 0 … `most`; NAN: not given */
 	LODE_RULE_KEY_GLOBS,  /* LodeGlobs *, of patterns that ";" separates; NULL: not given */
-	LODE_RULE_KEY_OTHER,  /* const void *: the rule of another group; NULL: not given */
+	/* Keys that begin with `name`, and go on with users, separated by ";": globs of the GLOBS
+	 * key of the same offset, which is before this one, that are for these users too. */
+	LODE_RULE_KEY_GLOBS_FOR,
+	LODE_RULE_KEY_OTHER, /* const void *: the rule of another group; NULL: not given */
 	LODE_RULE_KEY_BASE, /* the same; what this rule lacks of keys that are lent is from there */
 } LodeRuleKeyKind;
 

@@ -22,6 +22,7 @@ static const LodeRuleKey keys[] = {
 	{"names", offsetof(Rule, is_common), LODE_RULE_KEY_WORD, .word = "common"},
 	{"least", offsetof(Rule, least), LODE_RULE_KEY_NUMBER, .most = 2, .is_lent = true},
 	{"functions", offsetof(Rule, functions), LODE_RULE_KEY_GLOBS},
+	{"for ", offsetof(Rule, functions), LODE_RULE_KEY_GLOBS_FOR},
 	{"rest", offsetof(Rule, rest), LODE_RULE_KEY_OTHER},
 	{"like", offsetof(Rule, base), LODE_RULE_KEY_BASE},
 };
@@ -55,6 +56,27 @@ static void test_rules(void)
 		g_assert_false(lode_globs_match(a->functions, other[i]));
 }
 
+/* Globs for users are the rule's, too. */
+static void test_users(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeRuleFile) file = lode_rule_file_read(&form,
+		"[a]\ntitle=t\nfor the one;two=f;g*\nfor two=h\n[b]\ntitle=t\nfunctions=b\n",
+		&error);
+
+	g_assert_no_error(error);
+	const LodeGlobs *a = ((const Rule *)lode_rule_file_at(file, 0))->functions;
+	Rule *b = lode_rule_file_at(file, 1);
+	g_assert_true(
+		lode_globs_match(a, "f") && lode_globs_match(a, "gg") && lode_globs_match(a, "h"));
+	lode_globs_add_for(&b->functions, a, "one");
+	g_assert_false(lode_globs_match(b->functions, "f"));
+	lode_globs_add_for(&b->functions, a, "the one");
+	g_assert_true(lode_globs_match(b->functions, "b") && lode_globs_match(b->functions, "f") &&
+		      lode_globs_match(b->functions, "gg"));
+	g_assert_false(lode_globs_match(b->functions, "h"));
+}
+
 static void test_errors(void)
 {
 	static const struct {
@@ -71,6 +93,7 @@ static void test_errors(void)
 		{"[a]\ntitle = t\nleast = 1x\n", "'least': expected a number from 0 to 2"},
 		{"[a]\ntitle = t\nfunctions = f;;g\n",
 			"'functions': expected patterns, separated by ';'"},
+		{"[a]\ntitle = t\nfor b = f;;g\n", "'for ': expected patterns, separated by ';'"},
 		{"[a]\ntitle = t\nrest = b\n", "'rest': expected the name of another group"},
 		{"[a]\ntitle = t\nlike = a\n", "'like': expected the name of another group"},
 		{"[a]\ntitle = t\nlike = b\n[b]\nlike = a\n",
@@ -95,6 +118,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/base/rule_file/rules", test_rules);
+	g_test_add_func("/base/rule_file/users", test_users);
 	g_test_add_func("/base/rule_file/errors", test_errors);
 	return g_test_run();
 }

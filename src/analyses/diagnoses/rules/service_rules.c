@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/rules/service_rules.h"
 
-#include "base/text/rule_file.h"
-
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 static const char builtin_rules[] =
@@ -49,11 +46,13 @@ struct LodeServiceRules {
 	LodeRuleFile *rows; /* Row */
 };
 
-static bool complete_row(const LodeServiceRules *self, Row *row, GError **error)
+static bool complete_row(
+	const LodeServiceRules *self, Row *row, const LodeFamilies *families, GError **error)
 {
 	LodeServiceRule *rule = &row->rule;
 	bool has_globs = g_strcmp0(rule->cause, REPEATED) == 0;
 
+	lode_families_add_names(families, rule->name, &row->globs[MATCH_FUNCTIONS]);
 	for (unsigned i = 0; i < N_MATCHES; i++)
 		has_globs |= row->globs[i] != NULL;
 	if (!has_globs)
@@ -72,7 +71,8 @@ static bool complete_row(const LodeServiceRules *self, Row *row, GError **error)
 	return true;
 }
 
-LodeServiceRules *lode_service_rules_parse(const char *text, GError **error)
+LodeServiceRules *lode_service_rules_parse(
+	const char *text, const LodeFamilies *families, GError **error)
 {
 	g_autoptr(LodeServiceRules) self = g_new0(LodeServiceRules, 1);
 
@@ -80,15 +80,15 @@ LodeServiceRules *lode_service_rules_parse(const char *text, GError **error)
 	if (self->rows == NULL)
 		return NULL;
 	for (guint i = 0; i < self->rows->n; i++)
-		if (!complete_row(self, lode_rule_file_at(self->rows, i), error))
+		if (!complete_row(self, lode_rule_file_at(self->rows, i), families, error))
 			return NULL;
 	return g_steal_pointer(&self);
 }
 
-LodeServiceRules *lode_service_rules_new(void)
+LodeServiceRules *lode_service_rules_new(const LodeFamilies *families)
 {
 	g_autoptr(GError) error = NULL;
-	LodeServiceRules *self = lode_service_rules_parse(builtin_rules, &error);
+	LodeServiceRules *self = lode_service_rules_parse(builtin_rules, families, &error);
 
 	g_assert_no_error(error);
 	return self;

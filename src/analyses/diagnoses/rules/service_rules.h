@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "analyses/calls/function_families.h"
 
 typedef struct LodeServiceRules LodeServiceRules;
 
@@ -27,10 +27,11 @@ typedef struct LodeServiceRule {
 } LodeServiceRule;
 
 /* The rules that are compiled in; never NULL. */
-LodeServiceRules *lode_service_rules_new(void);
+LodeServiceRules *lode_service_rules_new(const LodeFamilies *families);
 
 /* From text in the form of services.ini. Errors: _CORRUPT, which names the group. */
-LodeServiceRules *lode_service_rules_parse(const char *text, GError **error);
+LodeServiceRules *lode_service_rules_parse(
+	const char *text, const LodeFamilies *families, GError **error);
 
 void lode_service_rules_free(LodeServiceRules *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServiceRules, lode_service_rules_free)

@@ -300,8 +300,8 @@ static const LodeServiceRule *find(
 
 static void test_cases(void)
 {
-	g_autoptr(LodeServiceRules) rules = lode_service_rules_new();
 	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_new(families);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		const LodeServiceRule *rule = find(rules, families, i);
@@ -316,8 +316,8 @@ static void test_cases(void)
 /* Each has a case, and texts of which a reader can act on. */
 static void test_all(void)
 {
-	g_autoptr(LodeServiceRules) rules = lode_service_rules_new();
 	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_new(families);
 
 	for (guint i = 0; i < lode_service_rules_n(rules); i++) {
 		const LodeServiceRule *rule = lode_service_rules_at(rules, i);
@@ -341,7 +341,8 @@ static void test_all(void)
 /* Users mute diagnoses by their names: no two rules make the same. */
 static void test_names(void)
 {
-	g_autoptr(LodeServiceRules) rules = lode_service_rules_new();
+	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_new(families);
 	g_autoptr(GHashTable) names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (guint i = 0; i < lode_service_rules_n(rules); i++) {
@@ -362,11 +363,14 @@ static void test_names(void)
 static void test_parts(void)
 {
 	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeFamilies) families = lode_families_parse(
+		"[f]\ndescription=d\nfunctions=x\nfor other;part=a*\n", &error);
+	g_assert_no_error(error);
 	g_autoptr(LodeServiceRules) rules = lode_service_rules_parse(
-		"[part]\nfunctions=a*;b\npart-of=whole\nremedy=R.\nleast=0.1\nrepeated=again\n"
+		"[part]\nfunctions=b\npart-of=whole\nremedy=R.\nleast=0.1\nrepeated=again\n"
 		"[again]\ncause=repeated-work\nexplanation=e\nremedy=r\n"
 		"[whole]\nfunctions=*\ncause=service-x\nexplanation=E.\nremedy=W.\nfactor=0.5\n",
-		&error);
+		families, &error);
 
 	g_assert_no_error(error);
 	const LodeServiceRule *part = lode_service_rules_find(rules, "ab", "x", NULL, NULL);
@@ -404,13 +408,14 @@ static void test_wrong(void)
 			"services.ini: group 'a': 'remedy': expected a text"},
 	};
 
+	g_autoptr(LodeFamilies) families = lode_families_new();
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
 		g_autoptr(GError) error = NULL;
-		g_assert_null(lode_service_rules_parse(wrong[i].text, &error));
+		g_assert_null(lode_service_rules_parse(wrong[i].text, families, &error));
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 		g_assert_cmpstr(error->message, ==, wrong[i].message);
 	}
-	g_assert_null(lode_service_rules_parse("nonsense", NULL));
+	g_assert_null(lode_service_rules_parse("nonsense", families, NULL));
 }
 
 int main(int argc, char **argv)
