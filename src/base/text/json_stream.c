@@ -192,9 +192,9 @@ void lode_json_line_begin(LodeJsonStream *self, char bracket)
 	lode_json_begin(self, bracket);
 }
 
-void lode_json_member_strings(LodeJsonStream *self, const char *name, const GPtrArray *strings)
+void lode_json_strings(LodeJsonStream *self, const GPtrArray *strings)
 {
-	lode_json_member_begin(self, name, '[');
+	lode_json_begin(self, '[');
 	for (guint i = 0; i < strings->len; i++)
 		lode_json_string(self, strings->pdata[i]);
 	lode_json_end(self, ']');

@@ -18,8 +18,8 @@
 #include "views/findings/report_key.h"
 #include "views/findings/report_text.h"
 #include "views/findings/report_values.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/row_stream.h"
 #include "views/form/shell_word.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
@@ -245,68 +245,66 @@ static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions 
  * supports are differences from its own, and a last field `baseline` has its id.
  */
 
-/* The list of sequences as JSON and CSV. */
+enum { HAS_SUPPORTS = 1, HAS_COUNT = 2, HAS_BASELINE = 4 };
 
-static const struct {
-	const char *name;
-	LodeReportKeyKind kind;
-} supports[] = {
-	{"weight", LODE_REPORT_KEY_WEIGHT}, {"frequency", LODE_REPORT_KEY_FREQUENCY},
-	{"maximal", LODE_REPORT_KEY_MAXIMAL}, {"differential", LODE_REPORT_KEY_DIFFERENTIAL},
-	{"count", LODE_REPORT_KEY_COUNT}, /* only instruction runs have it, and only this */
-};
+typedef struct {
+	const LodeProfile *profile;
+	const LodeReportValues *values;
+	const GArray *indices; /* uint32_t: those to list */
+} Listed;
 
-/* A list of lists in JSON, its text in CSV. */
-static void put_sequence(LodeRowStream *rows, const LodeMiningRun *run, size_t index)
+typedef struct {
+	LodeSequence of;
+	uint32_t index;
+	double id, weight, frequency, maximal, differential, count, baseline;
+	const char *counts;
+	double events[];
+} Row;
+
+static void put_sequence(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
-	LodeJsonStream json;
-
-	if (rows->json != NULL) {
-		lode_json_key(rows->json, "sequence");
-		lode_mining_run_sequence_json(run, index, rows->json);
-		return;
-	}
-	lode_json_stream_init_text(&json, text);
-	if (!rows->has_titles)
-		lode_mining_run_sequence_json(run, index, &json);
-	lode_row_csv_text(rows, "sequence", text->str);
+	lode_mining_run_sequence_json(
+		((const Listed *)user_data)->values->run, ((const Row *)row)->index, json);
 }
 
-/* `index` LODE_NONE: the line of titles. */
-static void put_row(LodeRowStream *rows, const LodeProfile *profile, const LodeReportValues *values,
-	uint32_t index)
-{
-	const LodeMiningRun *run = values->run;
-	const LodeSequence none = {0};
-	bool has_row = index != LODE_NONE;
-	const LodeSequence *sequence = has_row ? &g_array_index(run->sequences, LodeSequence, index)
-	                                       : &none;
+static const LodeColumn columns[] = {
+	{"id", LODE_CELL_NUMBER(Row, id)},
+	{"sequence", LODE_CELL_JSON(put_sequence)},
+	{"weight", LODE_CELL_SHARE(Row, weight), .when = HAS_SUPPORTS},
+	{"frequency", LODE_CELL_SHARE(Row, frequency), .when = HAS_SUPPORTS},
+	{"maximal", LODE_CELL_SHARE(Row, maximal), .when = HAS_SUPPORTS},
+	{"differential", LODE_CELL_SHARE(Row, differential), .when = HAS_SUPPORTS},
+	{"count", LODE_CELL_NUMBER(Row, count), .when = HAS_COUNT},
+	{"places", LODE_CELL_NUMBER(Row, of.places), .when = HAS_SUPPORTS},
+	{"functions", LODE_CELL_NUMBER(Row, of.functions), .when = HAS_SUPPORTS},
+	{"executions", LODE_CELL_NUMBER(Row, of.executions), .when = HAS_SUPPORTS},
+	{"events", LODE_GROUP("event:")},
+	{"EVENT", LODE_CELL_NUMBER(Row, events[0]), .is_repeated = true},
+	LODE_GROUP_END,
+	{"baseline", LODE_CELL_NUMBER(Row, baseline), .when = HAS_BASELINE},
+	{"counts", LODE_CELL_TEXT(Row, counts), .only = LODE_IN_CSV},
+};
+const LodeColumns lode_sequence_columns = LODE_COLUMNS("sequences", columns, Row);
 
-	lode_row_begin(rows);
-	lode_row_number(rows, "id", (double)index + 1);
-	put_sequence(rows, run, index);
-	for (size_t i = 0; i < G_N_ELEMENTS(supports); i++)
-		if ((supports[i].kind == LODE_REPORT_KEY_COUNT) ==
-			run->parameters.is_instruction_mode)
-			lode_row_number(rows, supports[i].name,
-				has_row ? lode_report_values_support(
-						  values, supports[i].kind, index)
-					: 0);
-	if (!run->parameters.is_instruction_mode) {
-		lode_row_number(rows, "places", sequence->places);
-		lode_row_number(rows, "functions", sequence->functions);
-		lode_row_number(rows, "executions", sequence->executions);
-	}
-	lode_row_begin_group(rows, "events", "event:");
-	for (guint i = 0; i < run->events->len; i++)
-		lode_row_number(rows, g_ptr_array_index(run->events, i),
-			has_row ? lode_report_values_event(values, i, index) : 0);
-	lode_row_end_group(rows);
-	if (values->baseline != SIZE_MAX)
-		lode_row_number(rows, "baseline", (double)values->baseline + 1);
-	lode_row_csv_text(rows, "counts", lode_frequency_to_text(profile->frequency));
-	lode_row_end(rows);
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const Listed *self = user_data;
+	const LodeReportValues *values = self->values;
+	uint32_t index = g_array_index(self->indices, uint32_t, number);
+	Row *row = out;
+
+	row->of = g_array_index(values->run->sequences, LodeSequence, index);
+	row->index = index;
+	row->id = (double)index + 1;
+	row->weight = lode_report_values_support(values, LODE_REPORT_KEY_WEIGHT, index);
+	row->frequency = lode_report_values_support(values, LODE_REPORT_KEY_FREQUENCY, index);
+	row->maximal = lode_report_values_support(values, LODE_REPORT_KEY_MAXIMAL, index);
+	row->differential = lode_report_values_support(values, LODE_REPORT_KEY_DIFFERENTIAL, index);
+	row->count = lode_report_values_support(values, LODE_REPORT_KEY_COUNT, index);
+	row->baseline = (double)values->baseline + 1;
+	row->counts = lode_frequency_to_text(self->profile->frequency);
+	for (guint i = 0; i < values->run->events->len; i++)
+		row->events[i] = lode_report_values_event(values, i, index);
 }
 
 typedef struct {
@@ -315,35 +313,33 @@ typedef struct {
 	uint64_t n_passed; /* sequences that the list would have without a limit */
 } Page;
 
-/* The JSON document: profile, run, unresolved, sequences. `indices` are those to list. */
-static void write_rows_json(const LodeProfile *profile, const LodeReportValues *values,
-	const GArray *indices, const Page *page, FILE *out)
+/* JSON: the document of profile, run, unresolved, sequences. */
+static void write_rows(const Listed *self, const Page *page, LodeViewFormat format, FILE *out)
 {
+	const LodeMiningRun *run = self->values->run;
+	LodeColumns own;
 	LodeJsonStream json;
-	LodeRowStream rows;
 
-	lode_profile_json_begin(&json, out, profile, values->run);
-	if (page->is_page) {
-		lode_json_member_number(&json, "passed", (double)page->n_passed);
-		lode_json_member_number(&json, "offset", page->offset);
+	lode_columns_repeat(&lode_sequence_columns, (const char *const *)run->events->pdata,
+		run->events->len, &own);
+	const LodeListing listing = {.columns = &own,
+		.n_rows = self->indices->len,
+		.fill = fill_row,
+		.user_data = self,
+		.what = (run->parameters.is_instruction_mode ? HAS_COUNT : HAS_SUPPORTS) |
+	                (self->values->baseline != SIZE_MAX ? HAS_BASELINE : 0)};
+	if (format == LODE_VIEW_CSV) {
+		lode_listing_write_csv(&listing, out);
+	} else {
+		lode_profile_json_begin(&json, out, self->profile, run);
+		if (page->is_page) {
+			lode_json_member_number(&json, "passed", (double)page->n_passed);
+			lode_json_member_number(&json, "offset", page->offset);
+		}
+		lode_listing_put_json(&listing, &json);
+		lode_json_end(&json, '}');
 	}
-	lode_json_member_begin(&json, "sequences", '[');
-	lode_row_stream_init_json(&rows, &json);
-	for (guint i = 0; i < indices->len; i++)
-		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));
-	lode_json_end(&json, ']');
-	lode_json_end(&json, '}');
-}
-
-static void write_rows_csv(const LodeProfile *profile, const LodeReportValues *values,
-	const GArray *indices, FILE *out)
-{
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_row(&rows, profile, values, LODE_NONE);
-	for (guint i = 0; i < indices->len; i++)
-		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));
+	g_free((void *)own.columns);
 }
 
 /* --- the report --- */
@@ -623,18 +619,13 @@ static void write_list(Report *self, const GArray *all, const LodeProgress *prog
 	g_autoptr(GArray) indices = cut_list(self, all);
 	Page page = {self->options->is_page, self->options->offset, self->n_eligible};
 
+	const Listed listed = {self->profile, &self->values, indices};
+
 	lode_progress_end(progress);
-	switch (self->options->format) {
-	case LODE_VIEW_JSON:
-		write_rows_json(self->profile, &self->values, indices, &page, self->out);
-		break;
-	case LODE_VIEW_CSV:
-		write_rows_csv(self->profile, &self->values, indices, self->out);
-		break;
-	case LODE_VIEW_TEXT:
+	if (self->options->format == LODE_VIEW_TEXT)
 		write_list_text(self, indices);
-		break;
-	}
+	else
+		write_rows(&listed, &page, self->options->format, self->out);
 }
 
 /* Runs of instruction sequences have the totals of all events; one of them is the weight. */

@@ -16,6 +16,7 @@ const LodeColumns *const lode_declared_columns[] = {
 	&lode_memory_pivot_columns,
 	&lode_totals_columns,
 	&lode_program_list_columns,
+	&lode_sequence_columns,
 	&lode_classification_columns,
 	&lode_classification_slices_columns,
 	&lode_signature_match_columns,

@@ -272,7 +272,27 @@ static bool has_key(const LodeListing *self, const LodeColumn *column, uint8_t f
 
 static bool is_csv_cell(const LodeListing *self, const LodeColumn *column)
 {
-	return column->stored != LODE_STORED_NOWHERE && has_key(self, column, LODE_IN_CSV);
+	return (column->stored != LODE_STORED_NOWHERE || column->kind == LODE_COLUMN_JSON) &&
+	       has_key(self, column, LODE_IN_CSV);
+}
+
+static void put_csv_cell(
+	const LodeListing *self, const LodeColumn *column, const void *row, LodeCsv *csv)
+{
+	char buffer[LODE_NUMBER_SIZE];
+	const char *text;
+
+	if (column->kind == LODE_COLUMN_JSON) {
+		g_autoptr(GString) cell = g_string_new(NULL);
+		LodeJsonStream json;
+		lode_json_stream_init_text(&json, cell);
+		column->put(&json, row, self->user_data);
+		lode_csv_text(csv, cell->str);
+	} else if (text_of(column, row, buffer, &text)) {
+		lode_csv_text(csv, text);
+	} else {
+		lode_csv_number(csv, number_of(column, row));
+	}
 }
 
 void lode_listing_put_csv_titles(const LodeListing *self, FILE *out)
@@ -298,7 +318,6 @@ void lode_listing_put_csv_titles(const LodeListing *self, FILE *out)
 void lode_listing_put_csv_rows(const LodeListing *self, FILE *out)
 {
 	g_auto(Rows) rows = rows_of(self);
-	char buffer[LODE_NUMBER_SIZE];
 	LodeCsv csv;
 
 	lode_csv_init(&csv, out);
@@ -306,13 +325,8 @@ void lode_listing_put_csv_rows(const LodeListing *self, FILE *out)
 		const void *row = row_at(&rows, number);
 		for (unsigned i = 0; i < self->columns->n_columns; i++) {
 			const LodeColumn *column = &self->columns->columns[i];
-			const char *text;
-			if (!is_csv_cell(self, column))
-				continue;
-			if (text_of(column, row, buffer, &text))
-				lode_csv_text(&csv, text);
-			else
-				lode_csv_number(&csv, number_of(column, row));
+			if (is_csv_cell(self, column))
+				put_csv_cell(self, column, row, &csv);
 		}
 		lode_csv_end_row(&csv);
 	}
@@ -351,12 +365,15 @@ static void put_members(const LodeListing *self, const void *row, LodeJsonStream
 		const LodeColumn *column = &self->columns->columns[i];
 		if (column->kind == LODE_COLUMN_GROUP_END && is_wanted(self, column)) {
 			lode_json_end(json, '}');
-		} else if (column->put != NULL) {
+		} else if (column->put != NULL && column->key == NULL) {
 			column->put(json, row, self->user_data);
 		} else if (!has_key(self, column, LODE_IN_JSON)) {
 			continue;
 		} else if (column->kind == LODE_COLUMN_GROUP) {
 			lode_json_member_begin(json, column->key, '{');
+		} else if (column->put != NULL) {
+			lode_json_key(json, column->key);
+			column->put(json, row, self->user_data);
 		} else {
 			put_value(column, row, json);
 		}

@@ -35,6 +35,7 @@ typedef enum {
 	LODE_COLUMN_SIZE,    /* bytes; in text 4 KiB */
 	LODE_COLUMN_ADDRESS, /* 0x7f00 in all forms */
 	LODE_COLUMN_FLAG,    /* true or false; in CSV 0 or 1 */
+	LODE_COLUMN_JSON,    /* a list or an object, which `put` writes; in CSV its text */
 	/* Encloses the columns up to the end: an object in JSON, in CSV `title` before each key. */
 	LODE_COLUMN_GROUP,
 	LODE_COLUMN_GROUP_END,
@@ -84,7 +85,7 @@ typedef struct {
 	LodeStyle (*append)(
 		const void *row, const LodeTerminal *terminal, GString *out, const void *user_data);
 
-	/* JSON: writes key and value, or several. */
+	/* JSON: writes the value; where the column has no key, members of its own. */
 	void (*put)(LodeJsonStream *json, const void *row, const void *user_data);
 } LodeColumn;
 
@@ -110,6 +111,12 @@ typedef struct {
 #define LODE_CELL_SIZE(type, member) .kind = LODE_COLUMN_SIZE, LODE_CELL_STORED(type, member)
 #define LODE_CELL_ADDRESS(type, member) .kind = LODE_COLUMN_ADDRESS, LODE_CELL_STORED(type, member)
 #define LODE_CELL_FLAG(type, member) .kind = LODE_COLUMN_FLAG, LODE_CELL_STORED(type, member)
+#define LODE_CELL_JSON(function) .kind = LODE_COLUMN_JSON, .put = (function)
+/* A text of type `char *` that stays another's. */
+#define LODE_CELL_BORROWED(type, member)                                                           \
+	.kind = LODE_COLUMN_TEXT, .offset = offsetof(type, member), .stored = LODE_STORED_TEXT
+#define LODE_CELL_BORROWED_NAME(type, member)                                                      \
+	.kind = LODE_COLUMN_NAME, .offset = offsetof(type, member), .stored = LODE_STORED_TEXT
 #define LODE_GROUP(prefix) .kind = LODE_COLUMN_GROUP, .title = (prefix)
 #define LODE_GROUP_END                                                                             \
 	{                                                                                          \

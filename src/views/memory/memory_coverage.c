@@ -193,7 +193,8 @@ void lode_memory_loss_json(
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');
-	lode_json_member_strings(json, "lines", lines);
+	lode_json_key(json, "lines");
+	lode_json_strings(json, lines);
 	lode_json_end(json, '}');
 }
 

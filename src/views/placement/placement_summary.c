@@ -506,7 +506,8 @@ static void write_json_threads(LodeJsonStream *json, const LodePlacementProposal
 static void write_strings(LodeJsonStream *json, const char *name, const GPtrArray *strings)
 {
 	lode_json_line(json);
-	lode_json_member_strings(json, name, strings);
+	lode_json_key(json, name);
+	lode_json_strings(json, strings);
 }
 
 static void write_json(Summary *self)

@@ -23,6 +23,15 @@ typedef struct {
 	double counts[2];
 } Row;
 
+static void put_counts(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	g_assert_cmpstr(user_data, ==, "data");
+	lode_json_begin(json, '[');
+	for (unsigned i = 0; i < 2; i++)
+		lode_json_number(json, ((const Row *)row)->counts[i]);
+	lode_json_end(json, ']');
+}
+
 static const LodeColumn columns[] = {
 	{"name", LODE_CELL_TEXT(Row, name), .at = 3, .missing = "?",
 		.indented = offsetof(Row, level)},
@@ -35,6 +44,7 @@ static const LodeColumn columns[] = {
 	LODE_GROUP_END,
 	{"open", LODE_CELL_FLAG(Row, is_open), .only = LODE_IN_JSON},
 	{"note", LODE_CELL_TEXT(Row, note), .only = LODE_IN_CSV, .when = 2},
+	{"list", LODE_CELL_JSON(put_counts)},
 	{.titled = 1, LODE_CELL_SIZE(Row, bytes), .at = 2},
 	{.title = "never", LODE_CELL_SIZE(Row, bytes), .at = 4, .when = 4},
 };
@@ -73,9 +83,9 @@ static void test_small(void)
 	lode_listing_write_csv(&listing, file = sample_open());
 	g_autofree char *csv = sample_close(file);
 	g_assert_cmpstr(csv, ==,
-		"name,kind,address,share,rate,n:one,n:two,note\r\n"
-		"\"a,b\",folder,0x1000,0.5,,1,2,x\r\n"
-		",file,0x0,0.25,,3,4,\r\n");
+		"name,kind,address,share,rate,n:one,n:two,note,list\r\n"
+		"\"a,b\",folder,0x1000,0.5,,1,2,x,\"[1,2]\"\r\n"
+		",file,0x0,0.25,,3,4,,\"[3,4]\"\r\n");
 	lode_json_stream_init(&json, file = sample_open());
 	lode_json_begin(&json, '{');
 	lode_listing_put_json(&listing, &json);
@@ -84,9 +94,9 @@ static void test_small(void)
 	g_assert_cmpstr(object, ==,
 		"{\"rows\":[\n"
 		"{\"name\":\"a,b\",\"kind\":\"folder\",\"address\":\"0x1000\",\"share\":0.5,"
-		"\"counts\":{\"one\":1,\"two\":2},\"open\":true},\n"
+		"\"counts\":{\"one\":1,\"two\":2},\"open\":true,\"list\":[1,2]},\n"
 		"{\"name\":null,\"kind\":\"file\",\"address\":\"0x0\",\"share\":0.25,"
-		"\"counts\":{\"one\":3,\"two\":4},\"open\":false}]}\n");
+		"\"counts\":{\"one\":3,\"two\":4},\"open\":false,\"list\":[3,4]}]}\n");
 	g_free((void *)own.columns);
 }
 
