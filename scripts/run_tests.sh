@@ -8,12 +8,23 @@
 # one that failed is run once more, by itself, and fails if it fails again. Which ones were is printed;
 # scripts/soak.sh (LODE_TEST_ONCE in the environment) forgives none.
 #
-#   scripts/run_tests.sh DIRECTORY [ARGUMENT OF 'meson test' …]
+#   scripts/run_tests.sh DIRECTORY [--part K/N SUITE,…] [ARGUMENT OF 'meson test' …]
+#
+# With --part, of the tests of these suites only every N-th is run (scripts/part_of_tests.py).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 directory=$1
 shift
+names=()
+if [ "${1:-}" = --part ]; then
+	part=$2
+	IFS=, read -ra suites <<<"$3"
+	shift 3
+	names_text=$(python3 scripts/part_of_tests.py "$directory" "$part" "${suites[@]}")
+	mapfile -t names <<<"$names_text"
+	echo "part $part of the suites ${suites[*]}, and all other tests"
+fi
 # An old log would be counted in place of the one that a broken run did not write.
 rm -f "$directory"/meson-logs/{testlog,again}*.json
 
@@ -28,7 +39,7 @@ run_meson() {
 # shells could not take them up again for their tests.
 # One more than there are processors: some tests wait most of the time.
 # Time limits are for what hangs: a busy machine, or a sanitizer, makes a test slower, not wrong.
-run_meson --num-processes "$(($(nproc) + 1))" "$@"
+run_meson --num-processes "$(($(nproc) + 1))" "$@" "${names[@]}"
 # A set-up's name is part of the name of its log.
 logs=("$directory"/meson-logs/testlog*.json)
 mapfile -t timed < <(python3 scripts/count_tests.py --failed-timing "${logs[@]}")

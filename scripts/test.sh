@@ -4,8 +4,10 @@
 # Installs what is missing, builds lode in build/ and runs its tests. The last line is
 # "N passed, N failed"; the exit status is 0 when none failed.
 #
-#   scripts/test.sh           all tests
-#   scripts/test.sh --quick   without the tests that record a program with valgrind
+#   scripts/test.sh             all tests
+#   scripts/test.sh --quick     without the tests that record a program with valgrind
+#   scripts/test.sh --part K/N  of the tests that record and judge whole programs, which take two
+#                               thirds of the time, every N-th from the K-th; and all others
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,8 +15,9 @@ selection=()
 case "${1:-}" in
 "") ;;
 --quick) selection=(--no-suite slow) ;;
+--part) selection=(--part "${2:-}" "e2e,truth,insight") ;;
 *)
-	echo "usage: scripts/test.sh [--quick]" >&2
+	echo "usage: scripts/test.sh [--quick | --part K/N]" >&2
 	exit 2
 	;;
 esac
