@@ -163,29 +163,48 @@ static bool is_implied(const GPtrArray *names, guint index)
 	return false;
 }
 
+/* "load pointer, address from load"; "·": any instruction. */
+static void append_element(
+	GString *out, const LodeFindings *self, const LodeFindingElement *element)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (uint32_t j = 0; j < element->n_items; j++)
+		g_ptr_array_add(names,
+			g_ptr_array_index(self->attributes,
+				g_array_index(self->items, uint32_t, element->first_item + j)));
+	g_ptr_array_sort(names, compare_spoken);
+	for (guint j = 0; j < names->len; j++)
+		if (!is_implied(names, j))
+			append_attribute(out, g_ptr_array_index(names, j), j == 0);
+	if (names->len == 0)
+		g_string_append(out, "·");
+}
+
+static const LodeFindingElement *element_at(
+	const LodeFindings *self, const LodeFinding *finding, uint32_t i)
+{
+	return &g_array_index(self->elements, LodeFindingElement, finding->first_element + i);
+}
+
 char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding)
 {
 	GString *out = g_string_new(NULL);
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
 
 	for (uint32_t i = 0; i < finding->n_elements; i++) {
-		const LodeFindingElement *element = &g_array_index(
-			self->elements, LodeFindingElement, finding->first_element + i);
-		g_ptr_array_set_size(names, 0);
-		for (uint32_t j = 0; j < element->n_items; j++)
-			g_ptr_array_add(names, g_ptr_array_index(self->attributes,
-						       g_array_index(self->items, uint32_t,
-							       element->first_item + j)));
-		g_ptr_array_sort(names, compare_spoken);
 		g_string_append(out, i > 0 ? " → " : "");
 		g_string_append(out, i == finding->focus ? "⟪" : "⟨");
-		for (guint j = 0; j < names->len; j++)
-			if (!is_implied(names, j))
-				append_attribute(out, g_ptr_array_index(names, j), j == 0);
-		if (names->len == 0)
-			g_string_append(out, "·");
+		append_element(out, self, element_at(self, finding, i));
 		g_string_append(out, i == finding->focus ? "⟫" : "⟩");
 	}
+	return g_string_free(out, FALSE);
+}
+
+char *lode_finding_focus_text(const LodeFindings *self, const LodeFinding *finding)
+{
+	GString *out = g_string_new(NULL);
+
+	append_element(out, self, element_at(self, finding, finding->focus));
 	return g_string_free(out, FALSE);
 }
 

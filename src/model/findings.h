@@ -90,6 +90,9 @@ int lode_finding_kind_from_text(const char *text);
 /* "⟨store⟩ → ⟪load miss⟫"; attributes of the usual namespaces without them. The caller frees it. */
 char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding);
 
+/* "load miss": its instruction alone. The caller frees it. */
+char *lode_finding_focus_text(const LodeFindings *self, const LodeFinding *finding);
+
 /* Appends an attribute as lode_finding_text() shows it: "needs load", "branch-miss ≥ 10 %". */
 void lode_attribute_append_text(GString *out, const char *name);
 

@@ -492,7 +492,7 @@ static void put_next(const View *self, uint32_t n_shown)
 static const double MOSTLY_UNCOVERED = 0.5;
 
 /* Lines of the screen, and what it has of functions above the diagnoses and of findings below. */
-enum { SCREEN_LINES = 25, SCREEN_FUNCTIONS = 3, SCREEN_FINDINGS = 2 };
+enum { SCREEN_LINES = 25, SCREEN_FUNCTIONS = 3, SCREEN_FINDINGS = 2, UNDIAGNOSED_FINDINGS = 5 };
 
 /* Whether a diagnosis names a finding. */
 static bool is_diagnosed(const View *self, uint32_t finding)
@@ -506,20 +506,35 @@ static bool is_diagnosed(const View *self, uint32_t finding)
 	return false;
 }
 
-static void put_uncovered_finding(const View *self, uint32_t index)
+/* "F1  38.5 %  hash_step (table.c:41)  load pointer" */
+static void put_screen_finding(const View *self, uint32_t index)
 {
 	const LodeFinding *finding = lode_findings_at(self->findings, index);
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autoptr(GString) line = g_string_new(NULL);
-	g_autofree char *text = lode_finding_text(self->findings, finding);
+	g_autofree char *text = lode_finding_focus_text(self->findings, finding);
 	g_autofree char *shown = lode_function_name_text(text, terminal);
 
-	g_string_append_printf(line, "F%u  %.1f %%  %s", index + 1, 100 * finding->time, shown);
+	g_string_append_printf(line, "F%u  %.1f %%  ", index + 1, 100 * finding->time);
 	if (finding->n_places > 0) {
-		g_string_append(line, "  ");
 		put_place(self, place_at(self, finding, 0)->instruction, line);
+		g_string_append(line, "  ");
 	}
+	g_string_append(line, shown);
 	lode_diagnosis_lines_put(terminal, line->str, self->out);
+}
+
+/* As many as `n_most` that no diagnosis names. */
+static void put_screen_findings(const View *self, uint32_t n_most)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < self->findings->findings->len && n < n_most; i++) {
+		if (is_diagnosed(self, i))
+			continue;
+		put_screen_finding(self, i);
+		n++;
+	}
 }
 
 static double uncovered_share(const View *self)
@@ -529,22 +544,15 @@ static double uncovered_share(const View *self)
 
 static void put_uncovered(const View *self)
 {
-	const LodeFindings *findings = self->findings;
 	double rest = uncovered_share(self);
-	uint32_t n = 0;
-	/* Diagnoses have the room first. */
-	uint32_t n_most = self->diagnoses->diagnoses->len > SCREEN_FINDINGS ? 1 : SCREEN_FINDINGS;
 
 	if (rest < 0.02)
 		return;
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);
-	for (uint32_t i = 0; i < findings->findings->len && n < n_most; i++) {
-		if (is_diagnosed(self, i))
-			continue;
-		put_uncovered_finding(self, i);
-		n++;
-	}
+	/* Diagnoses have the room first. */
+	put_screen_findings(
+		self, self->diagnoses->diagnoses->len > SCREEN_FINDINGS ? 1 : SCREEN_FINDINGS);
 }
 
 static void put_smaller(const View *self)
@@ -666,7 +674,9 @@ static void put_diagnoses(const View *self, guint room)
 		n_put++;
 	}
 	if (n_left > 0)
-		lode_display_print(&options->terminal, self->out, "%u more: --limit %u lists them.",
+		lode_display_print(&options->terminal, self->out,
+			n_left == 1 ? "%u more diagnosis: --limit %u lists it, too."
+				    : "%u more diagnoses: --limit %u lists them, too.",
 			n_left, n_put + n_left);
 	else
 		fputc('\n', self->out);
@@ -705,33 +715,65 @@ static void put_too_short(const View *self)
 		"Next:  lode report %s --findings   what these samples show", path);
 }
 
+/* The first screen of a sampled program without a diagnosis. */
+static void write_undiagnosed(const View *self)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_auto(LodeTopFunctions) functions = {0};
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins, self->profile->part_options);
+	bool has_findings = self->findings->findings->len > 0;
+
+	lode_profile_lines_head_of_diagnoses(
+		self->profile, self->weight_event, terminal, self->out);
+	lode_top_functions_init(&functions, self->functions, self->weight_event);
+	lode_top_functions_write(&functions, terminal, self->out);
+	if (functions.rows->len > 0)
+		fputc('\n', self->out);
+	if (self->diagnoses->is_too_short) {
+		put_too_short(self);
+		return;
+	}
+	lode_display_print(terminal, self->out,
+		"No diagnosis: no cause that lode knows stands out.%s",
+		has_findings ? " What costs most:" : "");
+	put_smaller(self);
+	put_screen_findings(self, UNDIAGNOSED_FINDINGS);
+	fputc('\n', self->out);
+	put_unresolved(self);
+	put_left_handlers(self);
+	double cost;
+	uint32_t hottest = lode_profile_hottest_function(self->profile, self->weight_event, &cost);
+	g_autofree char *place =
+		hottest == LODE_NONE || has_findings
+			? g_strdup("F1")
+			: lode_shell_word(lode_profile_function(self->profile, hottest)->name);
+	lode_display_print(terminal, self->out,
+		"Next:  lode annotate %s %s   its code, with the time of each line", path, place);
+	lode_display_print(terminal, self->out, "       lode report %s --findings   %s", path,
+		has_findings ? "what an execution of each costs"
+			     : "what else can be asked of the profile");
+	put_further(self, path, true);
+}
+
 static void write_text(const View *self)
 {
 	g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(Line));
 	g_autoptr(GArray) hot = g_array_new(FALSE, FALSE, sizeof(Line));
 	g_auto(LodeTopFunctions) functions = {0};
 
+	if (!self->options->shows_findings && self->profile->n_samples > 0) {
+		write_undiagnosed(self);
+		return;
+	}
 	lode_top_functions_init(&functions, self->functions, self->weight_event);
 	uint32_t n_shown = choose_lines(self, BODY_LINES - functions.rows->len, patterns, hot);
 
-	/* Findings that nobody asked for stand where diagnoses would. */
-	bool is_screen = !self->options->shows_findings && self->profile->n_samples > 0;
-	(is_screen                        ? lode_profile_lines_head_of_diagnoses
-		: functions.rows->len > 0 ? lode_profile_lines_head_of_functions
-					  : lode_profile_lines_head)(
+	(functions.rows->len > 0 ? lode_profile_lines_head_of_functions : lode_profile_lines_head)(
 		self->profile, self->weight_event, &self->options->terminal, self->out);
 	lode_top_functions_write(&functions, &self->options->terminal, self->out);
 	if (functions.rows->len > 0)
 		fputc('\n', self->out);
-	if (is_screen && self->diagnoses->is_too_short) {
-		put_too_short(self);
-		return;
-	}
-	if (is_screen)
-		lode_display_print(&self->options->terminal, self->out,
-			"No diagnosis: no cause that lode knows stands out. The findings:");
-	if (is_screen)
-		put_smaller(self);
 	put_model(self, n_shown);
 	put_not_executed(self);
 	/* The costliest finding is on top, whatever its kind. */

@@ -44,9 +44,7 @@ const char *lode_observed_hint(const LodeProfile *profile)
 	bool has_few = lode_is_observed(profile) && profile->windows->n_steps < FEW_STEPS &&
 	               profile->n_samples >= ENOUGH_SAMPLES;
 
-	return has_few ? "lode run --windows 3% -- …   longer stretches of it, step by step: "
-	                 "values that go through memory, targets of calls"
-	               : NULL;
+	return has_few ? "lode run --windows 3% -- …   longer stretches of it, step by step" : NULL;
 }
 
 double lode_observed_time_share(const LodeProfile *profile)

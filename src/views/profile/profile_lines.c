@@ -37,19 +37,15 @@ static char *name_text(const char *name, size_t width, const LodeTerminal *termi
 	return g_string_free(text, FALSE);
 }
 
-/* That not all of an otherwise exact profile was counted. */
-static char *sampled_text(const LodeProfile *profile)
+/* What was counted or sampled, after ", " where other words are before. */
+static void append_part(GString *out, const char *text)
 {
-	char number[LODE_NUMBER_SIZE];
-
-	if (profile->n_samples == 0)
-		return g_strdup("");
-	return g_strdup_printf(", %s sample%s",
-		lode_number_format_count(profile->n_samples, number),
-		profile->n_samples == 1 ? "" : "s");
+	if (text[0] != '\0')
+		g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", text);
 }
 
-/* Brief: on one line of 80 columns, without what made the profile. */
+/* Brief: on one line of 80 columns, without what made the profile, and without how counts of
+ * executions, of which a first screen has none, were made. */
 static void put_program_line(
 	const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal, FILE *out)
 {
@@ -60,26 +56,36 @@ static void put_program_line(
 		[LODE_FREQUENCY_INFERRED] = "inferred counts (estimates)",
 		[LODE_FREQUENCY_GIVEN] = "counts as given",
 	};
-	g_autoptr(GString) program = g_string_new(NULL);
-	g_autoptr(GString) rest = g_string_new(NULL);
+	g_autoptr(GString) program = g_string_new(NULL), parts = g_string_new(NULL);
+	char number[LODE_NUMBER_SIZE];
 
-	g_autofree char *sampled = sampled_text(profile);
 	g_autofree char *tool = lode_profile_tool(profile);
 	g_autofree char *windows = lode_observed_windows_text(profile);
 	bool is_observed = lode_is_observed(profile) && profile->part == NULL;
 	lode_display_append(program,
 		profile->program != NULL ? profile->program : "(unknown program)",
 		terminal->is_ascii);
-	g_string_append_printf(rest, "%s%s%s%s%s%s", separator, is_brief ? "" : tool,
-		is_brief ? "" : separator,
-		profile->part != NULL ? "estimated counts"
-		: is_observed         ? (is_brief ? "" : "executions inferred, observed in ")
-				      : meanings[profile->frequency],
-		is_observed ? windows : "", sampled);
+	if (profile->part != NULL)
+		append_part(parts, "estimated counts");
+	else if (!is_observed && !(is_brief && profile->frequency == LODE_FREQUENCY_INFERRED))
+		append_part(parts, meanings[profile->frequency]);
+	else if (is_observed && !is_brief)
+		append_part(parts, "executions inferred, observed in ");
+	if (is_observed)
+		g_string_append_printf(parts, "%s", windows);
+	if (profile->n_samples > 0) {
+		append_part(parts, lode_number_format_count(profile->n_samples, number));
+		g_string_append(parts, profile->n_samples == 1 ? " sample" : " samples");
+	}
+	g_autoptr(GString) rest = g_string_new(NULL);
+	if (!is_brief)
+		g_string_append_printf(rest, "%s%s", separator, tool);
+	if (parts->len > 0)
+		g_string_append_printf(rest, "%s%s", separator, parts->str);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
 	size_t used = lode_display_width(rest_text), width = terminal->width;
 	/* Where next to no room is left for the program, it has a line of its own. */
-	bool is_one_line = width == 0 || used + LEAST_PROGRAM_WIDTH <= width;
+	bool is_one_line = width == 0 || rest->len == 0 || used + LEAST_PROGRAM_WIDTH <= width;
 	if (width > 0)
 		lode_display_shorten_middle(
 			program, is_one_line ? width - used : width, terminal->is_ascii);
@@ -169,14 +175,27 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
 	put_below_figures(profile, false, terminal, out);
 }
 
+/* The processor time, user and kernel, that the system accounts; of a short program, which has next
+ * to none there, what the samples stand for. 0: neither is known. */
+static double processor_seconds(const LodeProfile *profile, uint32_t weight_event)
+{
+	double seconds = profile->user_seconds + profile->system_seconds;
+	bool is_time = strcmp(lode_finding_unit(profile, weight_event), "ns") == 0;
+
+	if (seconds >= LEAST_SECONDS || profile->n_samples == 0 || !is_time)
+		return seconds >= LEAST_SECONDS ? seconds : 0;
+	return lode_profile_event_total(profile, weight_event) / NS_PER_S;
+}
+
 void lode_profile_lines_head_of_diagnoses(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeTerminal screen = lode_terminal_screen(terminal);
-	double seconds = profile->user_seconds + profile->system_seconds;
+	double seconds = processor_seconds(profile, weight_event);
+	double accounted = profile->user_seconds + profile->system_seconds;
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	if (profile->part != NULL || seconds < LEAST_SECONDS) {
+	if (profile->part != NULL || !(seconds > 0)) {
 		put_head(profile, weight_event, false, terminal, out);
 		return;
 	}
@@ -187,9 +206,11 @@ void lode_profile_lines_head_of_diagnoses(
 	if (profile->wall_seconds > 0)
 		g_string_append_printf(line, " in %.*g s", profile->wall_seconds < 0.1 ? 2 : 3,
 			profile->wall_seconds);
-	lode_display_print(&screen, out, "%s, %.1f %% in the kernel%s", line->str,
-		100 * profile->system_seconds / seconds,
-		profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
+	if (accounted >= LEAST_SECONDS)
+		g_string_append_printf(line, ", %.1f %% in the kernel%s",
+			100 * profile->system_seconds / accounted,
+			profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
+	lode_display_print(&screen, out, "%s", line->str);
 	put_below_figures(profile, true, &screen, out);
 }
 

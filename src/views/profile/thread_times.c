@@ -21,6 +21,13 @@
 /* Of the time that threads ran: from here on it is said that they waited for a processor. */
 #define NOTABLE_PREEMPTED 0.1
 
+/* A single thread's wait for a processor that is worth a line. */
+#define NOTABLE_WAIT_NS 0.1e9
+
+/* Where threads that wait for a processor use less than this of one, it is others that have them.
+ */
+#define ONE_PROCESSOR 0.9
+
 enum { MAX_NAMED = 3, NAME_WIDTH = 24 };
 
 LODE_ORDER_OF_INDICES(compare_beginnings, LodeThreadTime, LODE_ASCENDING(begin_ns))
@@ -156,16 +163,25 @@ char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTer
 	double elapsed = elapsed_ns(profile), preempted;
 	double running = running_ns(profile, &preempted);
 
-	if (rows->len < 2 || !(running > 0) || !(elapsed > 0))
+	if (!(running > 0) || !(elapsed > 0))
 		return NULL;
+	bool has_waited = preempted >= NOTABLE_PREEMPTED * running;
+	bool is_others = has_waited && running < ONE_PROCESSOR * elapsed;
+	if (rows->len < 2 && !(is_others && preempted >= NOTABLE_WAIT_NS))
+		return NULL;
+	if (rows->len < 2)
+		return g_strdup_printf(
+			"For %.2g s it was ready to run, but other programs had the processors",
+			preempted / NS_PER_S);
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	GString *text = g_string_new(NULL);
 	append_average(text, running / elapsed);
 	g_string_append(text, " threads ran on average");
-	if (preempted >= NOTABLE_PREEMPTED * running) {
+	if (has_waited) {
 		g_string_append(text, ", ");
 		append_average(text, preempted / elapsed);
-		g_string_append(text, " waited for a processor");
+		g_string_append(text, is_others ? " more could: other programs had the processors"
+						: " waited for a processor");
 	}
 	if (is_brief)
 		return g_string_free(text, FALSE);

@@ -95,7 +95,8 @@ static void test_fits(void)
 					      "stays the same"),
 			==, n_shown);
 		g_assert_cmpuint(count(lines, "saves 20–40 %"), ==, 1);
-		g_autofree char *more = g_strdup_printf("%u more: --limit %u ", n - n_shown, n);
+		g_autofree char *more = g_strdup_printf("%u more diagnos%s: --limit %u ",
+			n - n_shown, n - n_shown == 1 ? "is" : "es", n);
 		g_assert_cmpuint(count(lines, more), ==, n > n_shown);
 	}
 }
@@ -119,7 +120,7 @@ static void test_muted(void)
 	g_auto(GStrv) none = write_lines(diagnoses, &options);
 	g_assert_cmpuint(count(none, "divisions"), ==, 0);
 	g_assert_cmpuint(count(none, "3 muted by known."), ==, 1);
-	g_assert_cmpuint(count(none, "more: --limit"), ==, 0);
+	g_assert_cmpuint(count(none, "more diagnos"), ==, 0);
 }
 
 /* Names that a terminal or a spreadsheet would act upon. */

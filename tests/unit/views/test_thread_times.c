@@ -55,6 +55,22 @@ static void test_line(void)
 	g_assert_true(order[0] == 1 && order[3] == 2 && order[4] == 4);
 }
 
+/* Threads that could run and use less than a processor: others have it. */
+static void test_other_programs(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	add(profile, "main", 1, (const double[]){0, 10, 4});
+	LODE_AT(profile->thread_times, LodeThreadTime, 0).preempted_ns = 0.05e9;
+	check(profile, 80, NULL);
+	LODE_AT(profile->thread_times, LodeThreadTime, 0).preempted_ns = 5e9;
+	check(profile, 80, "For 5 s it was ready to run, but other programs had the processors");
+	add(profile, "worker", 2, (const double[]){0, 10, 1});
+	check(profile, 80,
+		"0.50 threads ran on average, 0.50 more could: other programs had the processors; "
+		"waited longest: worker 9.00 s of 10.0 s");
+}
+
 /* More running than there is time, and none at all. */
 static void test_extremes(void)
 {
@@ -74,6 +90,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/thread-times/line", test_line);
+	g_test_add_func("/views/thread-times/other-programs", test_other_programs);
 	g_test_add_func("/views/thread-times/extremes", test_extremes);
 	return g_test_run();
 }
