@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The bit of number `n`, 0 … 63; a constant where `n` is one. */
+/* The bit of number `n`, 0 … 63; a constant where `n` is one. Of 32 bits it is 1u << n. */
 #define LODE_BIT(n) (UINT64_C(1) << (n))
 
 /* The lowest `n` bits; all where n ≥ 64. */

@@ -172,7 +172,7 @@ static void add_by_level(Planning *self, uint32_t caches)
 
 static void plan_hierarchy(Planning *self)
 {
-	uint32_t left = (UINT32_C(1) << self->hierarchy->caches->len) - 1;
+	uint32_t left = (1u << self->hierarchy->caches->len) - 1;
 
 	if (self->options->is_whole) {
 		add(self, left, PLAN_REFERENCES);

@@ -233,7 +233,7 @@ static void add_context(Matcher *self, uint32_t instruction, GArray *matches)
 		for (guint j = 0; j < level->len && i != self->finding->focus; j++) {
 			LodeFindingMatch match = {
 				self->graph->vertex_instructions[g_array_index(level, uint32_t, j)],
-				UINT32_C(1) << MIN(i, 31)};
+				1u << MIN(i, 31)};
 			g_array_append_val(matches, match);
 		}
 	}
@@ -292,8 +292,7 @@ LodeFindingMatches *lode_finding_matches_find(const LodeProfile *profile, const 
 	for (uint32_t i = 0; i < n_places; i++) {
 		const LodeFindingPlace *place = &g_array_index(
 			run->findings->places, LodeFindingPlace, finding->first_place + i);
-		LodeFindingMatch focus = {
-			place->instruction, UINT32_C(1) << MIN(finding->focus, 31)};
+		LodeFindingMatch focus = {place->instruction, 1u << MIN(finding->focus, 31)};
 		g_array_append_val(self->matches, focus);
 		if (graph != NULL)
 			add_context(&matcher, place->instruction, self->matches);

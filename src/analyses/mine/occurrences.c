@@ -227,7 +227,7 @@ static void finish_window(Search *self, uint32_t element, uint32_t first)
 		return;
 	/* The elements from the 32nd on share a bit. */
 	for (uint32_t i = first; i < n; i++)
-		path->elements[i] |= UINT32_C(1) << MIN(element, 31);
+		path->elements[i] |= 1u << MIN(element, 31);
 	if (element + 1 == self->n_elements)
 		keep_path(self);
 	else

@@ -135,7 +135,7 @@ static ElementBits bits_of(const Enumeration *run, const LodeAlternative *elemen
 {
 	const uint32_t *items = run->level->items.data;
 	int64_t last = last_item(run, element);
-	ElementBits bits = {.after = last < 0 ? UINT64_MAX : ~UINT64_C(1) << last};
+	ElementBits bits = {.after = last < 0 ? UINT64_MAX : ~lode_low_bits((unsigned)last + 1)};
 
 	for (uint32_t i = 0; i < element->size; i++)
 		bits.items |= LODE_BIT(items[element->first_item + i]);

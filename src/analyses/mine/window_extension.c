@@ -152,7 +152,7 @@ static inline void bound_pairs(const Walk *walk, const Step *step, const Window 
 		rest &= rest - 1) {
 		unsigned item = (unsigned)__builtin_ctzll(rest);
 		uint64_t others = (bits->firsts >> item & 1) != 0 ? bits->lasts : bits->firsts;
-		for (others &= ~UINT64_C(1) << item; others != 0; others &= others - 1) {
+		for (others &= ~lode_low_bits(item + 1); others != 0; others &= others - 1) {
 			unsigned other = (unsigned)__builtin_ctzll(others);
 			pairs->weight[item][other] += weight;
 			pairs->count[item][other] += count;
@@ -802,7 +802,7 @@ static void bound_short_pairs(LodeSearcher *self, const LodeLevel *level)
 		uint64_t items = self->search->graph->class_bits[group->class_id].items;
 		for (uint64_t rest = pairs->elements & items; rest != 0; rest &= rest - 1) {
 			unsigned item = (unsigned)__builtin_ctzll(rest);
-			for (uint64_t others = items & ~UINT64_C(1) << item; others != 0;
+			for (uint64_t others = items & ~lode_low_bits(item + 1); others != 0;
 				others &= others - 1) {
 				unsigned other = (unsigned)__builtin_ctzll(others);
 				pairs->weight[item][other] += group->bound_weight;

@@ -33,7 +33,7 @@ static void put_text(LodeJsonStream *self, const char *text)
 
 static void separate(LodeJsonStream *self)
 {
-	uint32_t bit = UINT32_C(1) << self->depth;
+	uint32_t bit = 1u << self->depth;
 
 	if (!self->after_key && (self->has_item & bit) != 0)
 		put(self, ",", 1);
@@ -47,7 +47,7 @@ void lode_json_begin(LodeJsonStream *self, char bracket)
 	put(self, &bracket, 1);
 	g_assert(self->depth < 31);
 	self->depth++;
-	self->has_item &= ~(UINT32_C(1) << self->depth);
+	self->has_item &= ~(1u << self->depth);
 }
 
 void lode_json_end(LodeJsonStream *self, char bracket)
@@ -61,7 +61,7 @@ void lode_json_end(LodeJsonStream *self, char bracket)
 
 void lode_json_line(LodeJsonStream *self)
 {
-	uint32_t bit = UINT32_C(1) << self->depth;
+	uint32_t bit = 1u << self->depth;
 
 	/* The comma belongs before the line's end; the item then needs none. */
 	if ((self->has_item & bit) != 0)

@@ -21,8 +21,6 @@
 
 enum { MAX_INSTRUCTIONS = 1000, MAX_FRAME_WRITES = 64 };
 
-#define BIT(number) (UINT32_C(1) << (number))
-
 typedef struct {
 	int64_t offset;          /* from rbp */
 	unsigned size;           /* bytes */
@@ -106,7 +104,7 @@ static bool add_register(Scan *self, const ZydisDecodedOperand *operand)
 		return operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
 		       (self->is_end || category == ZYDIS_CATEGORY_RET);
 	if (lode_operand_is_written(operand))
-		self->written |= BIT(number);
+		self->written |= 1u << number;
 	return true;
 }
 
@@ -235,7 +233,7 @@ static unsigned choose(const Scan *self, const LodeRegisterState *state,
 
 		if (slot->register_ == ZYDIS_REGISTER_NONE || slot->address >= pc ||
 			slot->address >= self->lowest_target || !is_only_write(self, slot) ||
-			(self->written & BIT(lode_general_register(slot->register_))) != 0 ||
+			(self->written & 1u << lode_general_register(slot->register_)) != 0 ||
 			!lode_register_state_read(state, slot->register_, &value))
 			continue;
 		out_slots[n++] = (LodeStackWrite){

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "base/bits.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,8 +38,8 @@ static inline LodeCodeKey lode_code_key(const uint8_t *code, size_t length, size
 
 	if (size >= LODE_CODE_KEY_SIZE) { /* two loads, of known sizes */
 		memcpy(&key, code, sizeof(key));
-		key.words[0] &= n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
-		key.words[1] &= n > 8 ? (UINT64_C(1) << 8 * (n - 8)) - 1 : 0;
+		key.words[0] &= lode_low_bits(8 * (unsigned)n);
+		key.words[1] &= n > 8 ? lode_low_bits(8 * (unsigned)(n - 8)) : 0;
 	} else {
 		memcpy(&key, code, n);
 	}

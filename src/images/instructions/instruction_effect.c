@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "images/instructions/instruction_effect.h"
 
+#include "base/bits.h"
+
 LodeOperation lode_instruction_operation(const ZydisDecodedInstruction *instruction)
 {
 	static const uint8_t operations[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
@@ -75,7 +77,7 @@ static int8_t address_register(ZydisRegister name)
 
 static uint64_t bit_of(int number)
 {
-	return number < 0 ? 0 : UINT64_C(1) << number;
+	return number < 0 ? 0 : LODE_BIT(number);
 }
 
 static void read_register(LodeEffectOperand *self, ZydisRegister name)

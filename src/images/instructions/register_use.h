@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "base/bits.h"
 #include "images/cores/instruction_class.h"
 
 #include <glib.h>
@@ -32,7 +33,7 @@ enum {
 
 static inline LodeRegisterMask lode_register_bit(unsigned number)
 {
-	return (LodeRegisterMask)1 << number;
+	return LODE_BIT(number);
 }
 
 /* The explicit operand in memory that an instruction loads or stores. */

@@ -8,6 +8,7 @@
  */
 #include "images/types/used_bits.h"
 
+#include "base/bits.h"
 #include "images/types/register_types.h"
 
 enum { WORD_BITS = 64, MAX_AHEAD = 32 };
@@ -27,7 +28,7 @@ typedef struct {
 
 static uint64_t ones(int n)
 {
-	return n >= WORD_BITS ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+	return lode_low_bits((unsigned)n);
 }
 
 static uint64_t to_memory(uint64_t bits, int shift)

@@ -17,7 +17,7 @@
  * and the least. */
 enum { MAX_ROWS = 200000, MOST_SLICES = 4096, LEAST_SLICES = 64, RECENT_BITS = 14 };
 
-#define OF_TREE (UINT32_C(1) << 31)
+#define OF_TREE (1u << 31)
 
 struct LodeSampledStacks {
 	LodePlaces *places;   /* borrowed */

@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/bits.h"
 #include "base/text/maps_line.h"
 #include "sources/allocations/heap_log_format.h"
 
@@ -398,7 +399,7 @@ static void want(Wanted *self, uint64_t tagged, uint32_t value)
 	uint64_t page = tagged >> 18;
 
 	g_hash_table_insert(self->values, GSIZE_TO_POINTER(tagged), GUINT_TO_POINTER(value));
-	self->pages[page >> 6 & 1023] |= (uint64_t)1 << (page & 63);
+	self->pages[page >> 6 & 1023] |= LODE_BIT(page & 63);
 }
 
 static inline uint32_t wanted_value(const Wanted *self, uint64_t word)

@@ -8,6 +8,7 @@
 #include "views/findings/report.h"
 
 #include "analyses/mine/closed.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/suggestion.h"
@@ -138,8 +139,8 @@ static bool match_words(
 		}
 		for (guint a = 0; a < run->attributes->len; a++)
 			if (has_word(g_ptr_array_index(run->attributes, a), words[i]))
-				self->words[a] |= UINT64_C(1) << n;
-		self->words_all |= UINT64_C(1) << n++;
+				self->words[a] |= LODE_BIT(n);
+		self->words_all |= LODE_BIT(n++);
 	}
 	return true;
 }
@@ -150,12 +151,12 @@ static void match_attributes(AttributeMatches *self, const LodeMiningRun *run,
 	self->with = g_new0(uint64_t, run->attributes->len + 1);
 	self->without = g_new0(bool, run->attributes->len + 1);
 	for (guint i = 0; with != NULL && with[i] != NULL; i++)
-		self->with_all |= UINT64_C(1) << i;
+		self->with_all |= LODE_BIT(i);
 	for (guint a = 0; a < run->attributes->len; a++) {
 		const char *name = g_ptr_array_index(run->attributes, a);
 		for (guint i = 0; with != NULL && with[i] != NULL; i++)
 			if (does_match(with[i], name))
-				self->with[a] |= UINT64_C(1) << i;
+				self->with[a] |= LODE_BIT(i);
 		for (guint i = 0; without != NULL && without[i] != NULL; i++)
 			self->without[a] |= does_match(without[i], name);
 	}

@@ -85,7 +85,7 @@ static void fit(Layout *self)
 		unsigned column = least_needed(self);
 		if (column > last)
 			break;
-		self->left_out |= UINT32_C(1) << column;
+		self->left_out |= 1u << column;
 	}
 	size_t before = width_before_last(self);
 	size_t left = self->terminal->width > before ? self->terminal->width - before : 0;

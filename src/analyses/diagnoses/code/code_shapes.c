@@ -425,8 +425,7 @@ static bool is_vector_move(LodeInstructionDecoder *decoder, const LodeProfile *p
 /* The vector register that is the only one of a mask; N_VECTORS: there is none. */
 static unsigned vector_of(LodeRegisterMask mask)
 {
-	LodeRegisterMask vectors = mask >> LODE_BIT_VECTOR &
-	                           (((LodeRegisterMask)1 << N_VECTORS) - 1);
+	LodeRegisterMask vectors = mask >> LODE_BIT_VECTOR & lode_low_bits(N_VECTORS);
 
 	return vectors != 0 && (vectors & (vectors - 1)) == 0 ? (unsigned)g_bit_nth_lsf(vectors, -1)
 	                                                      : N_VECTORS;

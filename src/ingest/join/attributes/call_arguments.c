@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/call_arguments.h"
 
+#include "base/bits.h"
+
 enum { MAX_WAY = 64, MAX_LOOP = 4096 };
 enum { RCX = 1, RDX = 2, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
 
 static const double HALF = 0.5 - 1e-4;
-
-#define BIT(number) ((LodeRegisterMask)1 << (number))
 
 /* In the order in which arguments get them. */
 static const uint8_t general[] = {RDI, RSI, RDX, RCX, R8, R9};
@@ -18,10 +18,11 @@ static LodeRegisterMask argument_registers(LodeRegisterMask written)
 {
 	LodeRegisterMask arguments = 0;
 
-	for (unsigned i = 0; i < G_N_ELEMENTS(general) && (written & BIT(general[i])) != 0; i++)
-		arguments |= BIT(general[i]);
-	for (unsigned i = 0; i < N_VECTORS && (written & BIT(LODE_BIT_VECTOR + i)) != 0; i++)
-		arguments |= BIT(LODE_BIT_VECTOR + i);
+	for (unsigned i = 0; i < G_N_ELEMENTS(general) && (written & LODE_BIT(general[i])) != 0;
+		i++)
+		arguments |= LODE_BIT(general[i]);
+	for (unsigned i = 0; i < N_VECTORS && (written & LODE_BIT(LODE_BIT_VECTOR + i)) != 0; i++)
+		arguments |= LODE_BIT(LODE_BIT_VECTOR + i);
 	return arguments;
 }
 
@@ -64,10 +65,10 @@ static uint32_t find_way(const LodeNaturalLoop *loop, uint32_t call, uint32_t wa
 /* Push, pop and calls change rsp by themselves, and are back where they were in the end. */
 static LodeRegisterMask without_stack(const LodeNaturalLoop *loop, LodeRegisterMask changes)
 {
-	changes &= ~BIT(RSP);
+	changes &= ~LODE_BIT(RSP);
 
 	for (uint32_t i = 0; i < loop->body->len; i++)
-		changes |= loop->graph->nodes[node_at(loop, i)].use.writes & BIT(RSP);
+		changes |= loop->graph->nodes[node_at(loop, i)].use.writes & LODE_BIT(RSP);
 	return changes;
 }
 
@@ -78,8 +79,9 @@ LodeRegisterMask lode_call_arguments_addressed(const LodeDependenceGraph *graph)
 	for (uint32_t i = 0; i < graph->n; i++) {
 		const LodeRegisterUse *use = &graph->nodes[i].use;
 		bool is_copy = use->is_linear && use->memory.size == 0;
-		if (is_copy && (use->results & ~(BIT(RSP) | BIT(RBP) | BIT(LODE_BIT_FLAGS))) != 0)
-			addressed |= use->reads & (BIT(RSP) | BIT(RBP));
+		if (is_copy && (use->results & ~(LODE_BIT(RSP) | LODE_BIT(RBP) |
+						       LODE_BIT(LODE_BIT_FLAGS))) != 0)
+			addressed |= use->reads & (LODE_BIT(RSP) | LODE_BIT(RBP));
 	}
 	return addressed;
 }
@@ -114,13 +116,13 @@ bool lode_call_arguments_are_unchanged(const LodeNaturalLoop *loop, LodeRegister
 	while (n-- > 0) {
 		const LodeDependenceNode *node = &nodes[way[n]];
 		const LodeRegisterUse *use = &node->use;
-		bool is_pop = (use->changes & ~use->writes & BIT(RSP)) != 0;
+		bool is_pop = (use->changes & ~use->writes & LODE_BIT(RSP)) != 0;
 		bool is_load = (node->makes >> LODE_NEED_LOAD & 1) != 0;
 		bool is_same = node->is_known && !is_pop && (use->reads & changing) == 0 &&
 		               (!is_load || is_kept_slot(loop, addressed, node));
 		written |= use->writes;
 		changing = is_same ? changing & ~use->writes
-		                   : changing | (use->changes & ~BIT(RSP));
+		                   : changing | (use->changes & ~LODE_BIT(RSP));
 	}
 	written = argument_registers(written);
 	return written != 0 && (written & changing) == 0 && (nodes[call].use.reads & changing) == 0;
