@@ -2,6 +2,7 @@
 #include "sample_profile.h"
 
 #include "made_profile.h"
+#include "model/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,41 @@ LodeMiningRun *sample_run(void)
 	sample_add_sequence(run, "kind:load > op:add", 0.82, 220.0 / 350, 2);
 	sample_add_sequence(run, "ev:l1d-miss kind:load > op:add", 0.60, 100.0 / 350, 1);
 	sample_add_sequence(run, "op:add", 0.14, 110.0 / 350, 2);
+	return run;
+}
+
+static void add_element(LodeFindings *findings, const char *attribute)
+{
+	uint32_t id = findings->attributes->len;
+	LodeFindingElement element = {findings->items->len, attribute != NULL};
+
+	if (attribute != NULL) {
+		g_ptr_array_add(findings->attributes, g_strdup(attribute));
+		g_array_append_val(findings->items, id);
+	}
+	g_array_append_val(findings->elements, element);
+}
+
+LodeMiningRun *sample_run_with_findings(void)
+{
+	static const LodeFindingPlace places[] = {{1, 0.3}, {4, 0.1}, {0, 0.2}};
+	LodeMiningRun *run = sample_run();
+	LodeFindings *findings = run->findings = lode_findings_new();
+	LodeFinding pattern = {LODE_FINDING_PATTERN, .n_elements = 3, .focus = 1, .time = 0.4,
+		.time_error = 0.01, .each = 2, .executed = 0.3, .places = 2, .functions = 2,
+		.spread = 1.6, .n_places = 2};
+	LodeFinding place = {LODE_FINDING_PLACE, .first_element = 3, .n_elements = 1, .time = 0.2,
+		.each = 4, .executed = 0.3, .places = 1, .functions = 1, .spread = 1,
+		.first_place = 2, .n_places = 1};
+
+	findings->is_counted = true;
+	add_element(findings, "kind:load");
+	add_element(findings, "op:add");
+	add_element(findings, NULL);
+	add_element(findings, "op:mov");
+	g_array_append_val(findings->findings, pattern);
+	g_array_append_val(findings->findings, place);
+	g_array_append_vals(findings->places, places, G_N_ELEMENTS(places));
 	return run;
 }
 

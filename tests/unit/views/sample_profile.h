@@ -28,6 +28,9 @@ LodeProfile *sample_profile(void);
  * event is l1d-miss. */
 LodeMiningRun *sample_run(void);
 
+/* The same with two findings: F1 ⟨load⟩ → ⟪add⟫ → ⟨·⟩ at both adds, F2 the first load of hot. */
+LodeMiningRun *sample_run_with_findings(void);
+
 /* A sequence from "kind:load ev:l1d-miss > op:add"; adds attributes in the order of first use. */
 void sample_add_sequence(
 	LodeMiningRun *run, const char *text, double weight, double frequency, uint32_t places);

@@ -48,10 +48,9 @@ static LodeDiagnoses *many(guint n)
 	return self;
 }
 
-static char **write_lines(const LodeDiagnoses *diagnoses, const LodeReportOptions *given)
+static char **write_run(const LodeProfile *profile, const LodeMiningRun *run,
+	const LodeDiagnoses *diagnoses, const LodeReportOptions *given)
 {
-	g_autoptr(LodeProfile) profile = sample_profile();
-	g_autoptr(LodeMiningRun) run = run_without_findings();
 	g_autoptr(GError) error = NULL;
 	LodeReportOptions options = *given;
 	FILE *file = sample_open();
@@ -64,6 +63,14 @@ static char **write_lines(const LodeDiagnoses *diagnoses, const LodeReportOption
 	g_autofree char *text = sample_close(file);
 	g_test_message("%s", text);
 	return g_strsplit(text, "\n", -1);
+}
+
+static char **write_lines(const LodeDiagnoses *diagnoses, const LodeReportOptions *given)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = run_without_findings();
+
+	return write_run(profile, run, diagnoses, given);
 }
 
 static guint count(char **lines, const char *part)
@@ -123,6 +130,34 @@ static void test_muted(void)
 	g_assert_cmpuint(count(none, "more diagnos"), ==, 0);
 }
 
+/* A sampled program without a diagnosis: what costs most in words, and the next questions. */
+static void test_undiagnosed(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(0);
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) with = sample_run_with_findings(),
+				 without = run_without_findings();
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	profile->n_samples = 2000;
+	g_auto(GStrv) lines = write_run(profile, with, diagnoses, &options);
+	g_assert_cmpuint(g_strv_length(lines) - 1, <=, LINES);
+	for (char **line = lines; *line != NULL; line++)
+		g_assert_cmpuint(lode_display_width(*line), <=, WIDTH);
+	g_assert_cmpuint(count(lines, "⟪"), ==, 0);
+	g_assert_cmpuint(count(lines, "F1  40.0 %  hot (sample.c:3)  add"), ==, 1);
+	g_assert_cmpuint(count(lines, "F2  20.0 %  hot (sample.c:1)  mov"), ==, 1);
+	g_assert_cmpuint(count(lines, "lode annotate x.lode F1 "), ==, 1);
+	g_auto(GStrv) bare = write_run(profile, without, diagnoses, &options);
+	g_assert_cmpuint(count(bare, "F1"), ==, 0);
+	g_assert_cmpuint(count(bare, "lode annotate x.lode hot "), ==, 1);
+	diagnoses->is_too_short = true;
+	g_auto(GStrv) brief = write_run(profile, with, diagnoses, &options);
+	g_assert_cmpuint(count(brief, "Too short to tell"), ==, 1);
+	g_assert_cmpuint(count(brief, "F1"), ==, 0);
+}
+
 /* Names that a terminal or a spreadsheet would act upon. */
 static void test_hostile_names(void)
 {
@@ -159,6 +194,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/first_screen/fits", test_fits);
 	g_test_add_func("/views/first_screen/muted", test_muted);
+	g_test_add_func("/views/first_screen/undiagnosed", test_undiagnosed);
 	g_test_add_func("/views/first_screen/hostile_names", test_hostile_names);
 	return g_test_run();
 }
