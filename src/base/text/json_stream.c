@@ -195,7 +195,7 @@ void lode_json_line_begin(LodeJsonStream *self, char bracket)
 void lode_json_strings(LodeJsonStream *self, const GPtrArray *strings)
 {
 	lode_json_begin(self, '[');
-	for (guint i = 0; i < strings->len; i++)
+	for (guint i = 0; strings != NULL && i < strings->len; i++)
 		lode_json_string(self, strings->pdata[i]);
 	lode_json_end(self, ']');
 }

@@ -45,7 +45,7 @@ void lode_json_string(LodeJsonStream *self, const char *value); /* NULL: null */
 void lode_json_number(LodeJsonStream *self, double value);
 void lode_json_integer(LodeJsonStream *self, uint64_t value); /* all digits, beyond 2^53 too */
 void lode_json_bool(LodeJsonStream *self, bool value);
-void lode_json_strings(LodeJsonStream *self, const GPtrArray *strings); /* an array */
+void lode_json_strings(LodeJsonStream *self, const GPtrArray *strings); /* NULL: [] */
 
 /* Key and value at once. */
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value);

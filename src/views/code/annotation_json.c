@@ -45,7 +45,8 @@ static void put_location(const LodeAnnotation *self, LodeJsonStream *json, uint3
 		lode_profile_inlining_of(self->profile, instruction) == LODE_NONE)
 		return;
 	g_autoptr(GArray) chain = lode_own_lines_chain(self->own, instruction);
-	lode_inlined_lines_json(json, "chain", chain, self->options->is_page);
+	lode_json_key(json, "chain");
+	lode_inlined_lines_json(json, chain, self->options->is_page);
 }
 
 static void put_events(LodeJsonStream *json, const LodeProfile *profile, uint32_t instruction)

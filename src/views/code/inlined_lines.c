@@ -44,10 +44,9 @@ void lode_inlined_lines_append(
 	}
 }
 
-void lode_inlined_lines_json(
-	LodeJsonStream *json, const char *member, const GArray *chain, bool is_brief)
+void lode_inlined_lines_json(LodeJsonStream *json, const GArray *chain, bool is_brief)
 {
-	lode_json_member_begin(json, member, '[');
+	lode_json_begin(json, '[');
 	for (guint i = 0; i < chain->len && chain->len > 1; i++) {
 		const LodeInlinedLine *line = line_at(chain, i);
 		lode_json_begin(json, '{');

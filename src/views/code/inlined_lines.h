@@ -17,8 +17,7 @@
 void lode_inlined_lines_append(
 	GString *out, const GArray *chain, guint first, const LodeTerminal *terminal);
 
-/* A member with an object {function, file, line} for each line, the innermost last; an empty list
+/* A list with an object {function, file, line} for each line, the innermost last; an empty one
  * where nothing is inlined. Brief: with short names alone, where there is a chain for each
  * instruction. */
-void lode_inlined_lines_json(
-	LodeJsonStream *json, const char *member, const GArray *chain, bool is_brief);
+void lode_inlined_lines_json(LodeJsonStream *json, const GArray *chain, bool is_brief);

@@ -650,7 +650,8 @@ static void put_side(const View *self, LodeRowStream *rows, const Line *line, in
 			chain = instruction != NULL
 		                        ? lode_own_lines_chain(self->own[side], one->instruction)
 		                        : g_array_new(FALSE, FALSE, 1);
-		lode_inlined_lines_json(rows->json, "inlined", chain, false);
+		lode_json_key(rows->json, "inlined");
+		lode_inlined_lines_json(rows->json, chain, false);
 	}
 	lode_row_text(rows, "address", function != NULL ? hex : NULL);
 	lode_row_end_group(rows);

@@ -6,9 +6,9 @@
 #include "model/profile.h"
 #include "views/code/inlined_lines.h"
 #include "views/findings/finding_figures.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/form/row_stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,128 +175,143 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 
 /* --- for programs --- */
 
-static void put_scope(const LodeDiagnosis *self, const LodeOwnLines *own, LodeRowStream *rows)
+enum { ON_PAGE = 1 };
+
+/* Some of a list of diagnoses, from the first on, whose number from 1 is `number`. */
+typedef struct {
+	LodeDiagnosis *const *first;
+	guint number;
+	const LodeOwnLines *own;
+	const LodeProfile *shown; /* on the page; NULL: elsewhere */
+} Some;
+
+typedef struct {
+	LodeDiagnosis of;
+	char *id;
+	const char *scope;
+	const GPtrArray *ruled_out;
+	GPtrArray *evidence, *findings;
+} Row;
+
+static void put_inlined(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	lode_row_begin_group(rows, "scope", "scope:");
-	lode_row_text(rows, "kind", lode_scope_kind_to_text(self->scope));
-	lode_function_name_row(rows, "function", self->function);
-	lode_row_text(rows, "file", self->file);
-	lode_row_number(rows, "line", self->line);
-	if (rows->json != NULL) {
-		g_autoptr(GArray)
-			chain = self->instruction != LODE_NONE
-		                        ? lode_own_lines_chain(own, self->instruction)
-		                        : g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
-		lode_inlined_lines_json(rows->json, "inlined", chain, false);
+	uint32_t instruction = ((const Row *)row)->of.instruction;
+	g_autoptr(GArray)
+		chain = instruction != LODE_NONE
+	                        ? lode_own_lines_chain(((const Some *)user_data)->own, instruction)
+	                        : g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
+
+	lode_inlined_lines_json(json, chain, false);
+}
+
+static void put_evidence(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const GArray *evidence = ((const Row *)row)->of.evidence;
+
+	(void)user_data;
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < evidence->len; i++) {
+		const LodeEvidence *one = &g_array_index(evidence, LodeEvidence, i);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "text", one->text);
+		lode_json_member_number(json, "value", one->value);
+		lode_json_member_string(json, "unit", one->unit);
+		lode_json_end(json, '}');
 	}
-	lode_row_text(rows, "object", self->object);
-	lode_row_text(rows, "service", self->service);
-	lode_row_end_group(rows);
+	lode_json_end(json, ']');
 }
 
 /* The costliest first. */
-static void put_places(const LodeDiagnosis *self, const LodeOwnLines *own, const LodeProfile *shown,
-	LodeJsonStream *json)
+static void put_places(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	lode_json_member_begin(json, "at", '[');
-	for (guint i = 0; i < MIN(self->at->len, PAGE_PLACES); i++)
-		lode_finding_place_json(
-			&g_array_index(self->at, LodeFindingPlace, i), shown, own, true, json);
-	lode_json_end(json, ']');
+	const GArray *at = ((const Row *)row)->of.at;
+	const Some *self = user_data;
+
+	lode_finding_places_json((const LodeFindingPlace *)(const void *)at->data,
+		MIN(at->len, PAGE_PLACES), self->shown, self->own, true, json);
 }
 
-/* A list in JSON, its text in CSV. */
-static void put_texts(LodeRowStream *rows, const char *name, const GPtrArray *texts)
-{
-	g_autoptr(GString) cell = g_string_new(NULL);
-	LodeJsonStream of_cell, *json = rows->json;
+static const LodeColumn columns[] = {
+	{"id", LODE_CELL_TEXT(Row, id)},
+	{"cause", LODE_CELL_BORROWED(Row, of.cause)},
+	{"name", LODE_CELL_BORROWED(Row, of.name)},
+	{"muted", LODE_CELL_FLAG(Row, of.is_muted)},
+	{"title", LODE_CELL_BORROWED(Row, of.title)},
+	{"scope", LODE_GROUP("scope:")},
+	{"kind", LODE_CELL_TEXT(Row, scope)},
+	{"function", LODE_CELL_BORROWED_NAME(Row, of.function)},
+	{"file", LODE_CELL_BORROWED(Row, of.file)},
+	{"line", LODE_CELL_NUMBER(Row, of.line)},
+	{"inlined", LODE_CELL_JSON(put_inlined), .only = LODE_IN_JSON},
+	{"object", LODE_CELL_BORROWED(Row, of.object)},
+	{"service", LODE_CELL_BORROWED(Row, of.service)},
+	LODE_GROUP_END,
+	{"time", LODE_CELL_SHARE(Row, of.time)},
+	{"time_error", LODE_CELL_SHARE(Row, of.time_error)},
+	{"saves", LODE_GROUP("saves:")},
+	{"low", LODE_CELL_SHARE(Row, of.low)},
+	{"high", LODE_CELL_SHARE(Row, of.high)},
+	LODE_GROUP_END,
+	{"evidence", LODE_CELL_JSON(put_evidence), .only = LODE_IN_JSON},
+	{"evidence", LODE_CELL_TEXTS(Row, evidence), .only = LODE_IN_CSV},
+	{"ruled_out", LODE_CELL_TEXTS(Row, ruled_out)},
+	{"explanation", LODE_CELL_BORROWED(Row, of.explanation)},
+	{"remedy", LODE_CELL_BORROWED(Row, of.remedy)},
+	{"source", LODE_CELL_BORROWED(Row, of.source)},
+	{"findings", LODE_CELL_TEXTS(Row, findings)},
+	{"places", LODE_CELL_NUMBER(Row, of.places)},
+	{"functions", LODE_CELL_NUMBER(Row, of.functions)},
+	{"at", LODE_CELL_JSON(put_places), .only = LODE_IN_JSON, .when = ON_PAGE},
+};
+const LodeColumns lode_diagnosis_columns = LODE_COLUMNS("diagnoses", columns, Row);
 
-	if (json != NULL) {
-		lode_json_key(json, name);
-	} else {
-		lode_json_stream_init_text(&of_cell, cell);
-		json = &of_cell;
-	}
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < texts->len; i++)
-		lode_json_string(json, texts->pdata[i]);
-	lode_json_end(json, ']');
-	lode_row_csv_text(rows, name, cell->str);
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const Some *self = user_data;
+	Row *row = out;
+
+	row->of = *self->first[number];
+	row->id = g_strdup_printf("D%u", self->number + (guint)number);
+	row->scope = lode_scope_kind_to_text(row->of.scope);
+	row->ruled_out = row->of.ruled_out;
+	row->evidence = g_ptr_array_new();
+	for (guint i = 0; i < row->of.evidence->len; i++)
+		g_ptr_array_add(
+			row->evidence, g_array_index(row->of.evidence, LodeEvidence, i).text);
+	row->findings = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < row->of.findings->len; i++)
+		g_ptr_array_add(row->findings,
+			g_strdup_printf("F%u", g_array_index(row->of.findings, uint32_t, i) + 1));
 }
 
-static void put_evidence(const LodeDiagnosis *self, LodeRowStream *rows)
+/* Sets the first in `some`: the one with this number from 1, or all of the first `n` for 0. */
+static LodeListing listing_of(const LodeDiagnoses *self, guint number, guint n, Some *some)
 {
-	g_autoptr(GPtrArray) texts = g_ptr_array_new();
+	guint first = number != 0 ? MIN(number - 1, n) : 0;
 
-	for (guint i = 0; i < self->evidence->len; i++)
-		g_ptr_array_add(texts, g_array_index(self->evidence, LodeEvidence, i).text);
-	if (rows->json == NULL) {
-		put_texts(rows, "evidence", texts);
-		return;
-	}
-	lode_json_member_begin(rows->json, "evidence", '[');
-	for (guint i = 0; i < self->evidence->len; i++) {
-		const LodeEvidence *one = &g_array_index(self->evidence, LodeEvidence, i);
-		lode_json_begin(rows->json, '{');
-		lode_json_member_string(rows->json, "text", one->text);
-		lode_json_member_number(rows->json, "value", one->value);
-		lode_json_member_string(rows->json, "unit", one->unit);
-		lode_json_end(rows->json, '}');
-	}
-	lode_json_end(rows->json, ']');
-}
-
-static void put_row(const LodeDiagnosis *self, guint number, const LodeOwnLines *own,
-	const LodeProfile *shown, LodeRowStream *rows)
-{
-	g_autofree char *id = g_strdup_printf("D%u", number);
-	g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
-
-	for (guint i = 0; i < self->findings->len; i++)
-		g_ptr_array_add(findings,
-			g_strdup_printf("F%u", g_array_index(self->findings, uint32_t, i) + 1));
-	lode_row_begin(rows);
-	lode_row_text(rows, "id", id);
-	lode_row_text(rows, "cause", self->cause);
-	lode_row_text(rows, "name", self->name);
-	lode_row_flag(rows, "muted", self->is_muted);
-	lode_row_text(rows, "title", self->title);
-	put_scope(self, own, rows);
-	lode_row_number(rows, "time", self->time);
-	lode_row_number(rows, "time_error", self->time_error);
-	lode_row_begin_group(rows, "saves", "saves:");
-	lode_row_number(rows, "low", self->low);
-	lode_row_number(rows, "high", self->high);
-	lode_row_end_group(rows);
-	put_evidence(self, rows);
-	put_texts(rows, "ruled_out", self->ruled_out);
-	lode_row_text(rows, "explanation", self->explanation);
-	lode_row_text(rows, "remedy", self->remedy);
-	lode_row_text(rows, "source", self->source);
-	put_texts(rows, "findings", findings);
-	lode_row_number(rows, "places", self->places);
-	lode_row_number(rows, "functions", self->functions);
-	if (shown != NULL)
-		put_places(self, own, shown, rows->json);
-	lode_row_end(rows);
+	some->first = (LodeDiagnosis *const *)self->diagnoses->pdata + first;
+	some->number = first + 1;
+	return (LodeListing){.columns = &lode_diagnosis_columns,
+		.n_rows = number != 0 ? MIN(n - first, 1) : n,
+		.fill = fill_row,
+		.user_data = some,
+		.what = some->shown != NULL ? ON_PAGE : 0};
 }
 
 void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const LodeOwnLines *own,
 	const LodeProfile *shown, LodeJsonStream *json)
 {
-	LodeRowStream rows;
-
-	lode_row_stream_init_json(&rows, json);
-	lode_json_member_begin(json, "diagnoses", '[');
-	for (guint i = 0; i < self->diagnoses->len; i++)
-		if (number == 0 || number == i + 1)
-			put_row(lode_diagnoses_at(self, i), i + 1, own, shown, &rows);
-	lode_json_end(json, ']');
-	/* Their numbers follow. */
 	guint n = self->diagnoses->len;
+	Some some = {.own = own, .shown = shown};
+	LodeListing listing = listing_of(self, number, n, &some);
+
+	lode_listing_put_json(&listing, json);
+	/* Their numbers follow. */
+	some.first = (LodeDiagnosis *const *)self->smaller->pdata;
+	some.number = n + 1;
+	listing.n_rows = number == 0 ? self->smaller->len : 0;
 	lode_json_member_begin(json, "smaller_diagnoses", '[');
-	for (guint i = 0; i < self->smaller->len && number == 0; i++)
-		put_row(g_ptr_array_index(self->smaller, i), n + i + 1, own, shown, &rows);
+	lode_listing_put_json_rows(&listing, json);
 	lode_json_end(json, ']');
 }
 
@@ -319,13 +334,9 @@ char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self)
 
 void lode_diagnosis_lines_csv(const LodeDiagnoses *self, guint number, uint32_t limit, FILE *out)
 {
-	g_autoptr(LodeDiagnosis) none = lode_diagnosis_new(NULL, LODE_SCOPE_FUNCTION);
 	guint n = self->diagnoses->len;
-	LodeRowStream rows;
+	Some some = {0};
+	const LodeListing listing = listing_of(self, number, limit != 0 ? MIN(limit, n) : n, &some);
 
-	lode_row_stream_init_csv(&rows, out);
-	put_row(none, 0, NULL, NULL, &rows);
-	for (guint i = 0; i < (limit != 0 ? MIN(limit, n) : n); i++)
-		if (number == 0 || number == i + 1)
-			put_row(lode_diagnoses_at(self, i), i + 1, NULL, NULL, &rows);
+	lode_listing_write_csv(&listing, out);
 }

@@ -7,9 +7,11 @@
 #include "model/findings.h"
 #include "model/profile.h"
 #include "views/code/inlined_lines.h"
+#include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 
+#include <math.h>
 #include <string.h>
 
 /* No instruction takes a millisecond, but one that repeats or enters the kernel; cpuid in a virtual
@@ -179,27 +181,51 @@ void lode_finding_append_time(GString *out, const LodeFinding *finding)
 		out, "%.1f %% ±%.1f", 100 * finding->time, 100 * finding->time_error);
 }
 
-void lode_finding_place_json(const LodeFindingPlace *place, const LodeProfile *profile,
+typedef struct {
+	const char *function, *image, *file;
+	const GArray *chain;
+	uint64_t address;
+	double function_number, time;
+	uint32_t line;
+} PlaceRow;
+
+static void put_inlined(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	(void)user_data;
+	lode_inlined_lines_json(json, ((const PlaceRow *)row)->chain, false);
+}
+
+static const LodeColumn place_columns[] = {
+	{"function", LODE_CELL_NAME(PlaceRow, function)},
+	{"function_number", LODE_CELL_NUMBER(PlaceRow, function_number), .is_optional = true},
+	{"image", LODE_CELL_TEXT(PlaceRow, image)},
+	{"file", LODE_CELL_TEXT(PlaceRow, file)},
+	{"line", LODE_CELL_NUMBER(PlaceRow, line)},
+	{"inlined", LODE_CELL_JSON(put_inlined)},
+	{"address", LODE_CELL_ADDRESS(PlaceRow, address)},
+	{"time", LODE_CELL_SHARE(PlaceRow, time)},
+};
+const LodeColumns lode_finding_place_columns = LODE_COLUMNS("places", place_columns, PlaceRow);
+
+void lode_finding_places_json(const LodeFindingPlace *places, guint n, const LodeProfile *profile,
 	const LodeOwnLines *own, bool is_page, LodeJsonStream *json)
 {
-	const LodeInstruction *one = lode_profile_instruction(profile, place->instruction);
-	const LodeFunction *function = lode_profile_function(profile, one->function);
-	uint32_t line = lode_own_lines_find(own, place->instruction);
-	const LodeLocation *location = line != LODE_NONE
-	                                       ? &LODE_AT(profile->locations, LodeLocation, line)
-	                                       : NULL;
-	g_autoptr(GArray) chain = lode_own_lines_chain(own, place->instruction);
-	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
-
-	lode_json_begin(json, '{');
-	lode_function_name_json(json, "function", function->name);
-	if (is_page)
-		lode_json_member_number(json, "function_number", one->function);
-	lode_json_member_string(json, "image", lode_profile_image(profile, function->image)->path);
-	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
-	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
-	lode_inlined_lines_json(json, "inlined", chain, false);
-	lode_json_member_string(json, "address", address);
-	lode_json_member_number(json, "time", place->time);
-	lode_json_end(json, '}');
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < n; i++) {
+		uint32_t index = places[i].instruction, line = lode_own_lines_find(own, index);
+		const LodeInstruction *one = lode_profile_instruction(profile, index);
+		const LodeFunction *function = lode_profile_function(profile, one->function);
+		const LodeLocation *location =
+			line != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, line) : NULL;
+		g_autoptr(GArray) chain = lode_own_lines_chain(own, index);
+		const PlaceRow row = {function->name,
+			lode_profile_image(profile, function->image)->path,
+			location != NULL ? location->file : NULL, chain, one->address,
+			is_page ? one->function : (double)NAN, places[i].time,
+			location != NULL ? location->line : 0};
+		lode_json_begin(json, '{');
+		lode_columns_put_json(&lode_finding_place_columns, &row, json);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
 }

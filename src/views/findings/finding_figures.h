@@ -48,6 +48,6 @@ void lode_finding_append_place(GString *out, const LodeProfile *profile, const L
 /* "12.8 % ±0.9" */
 void lode_finding_append_time(GString *out, const LodeFinding *finding);
 
-/* An object; for the page it says which function it is in. */
-void lode_finding_place_json(const LodeFindingPlace *place, const LodeProfile *profile,
+/* A list of objects; for the page they say which function they are in. */
+void lode_finding_places_json(const LodeFindingPlace *places, guint n, const LodeProfile *profile,
 	const LodeOwnLines *own, bool is_page, LodeJsonStream *json);

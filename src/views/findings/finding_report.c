@@ -21,9 +21,9 @@
 #include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/findings/top_functions.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/form/row_stream.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/observed/observed_summary.h"
@@ -786,89 +786,142 @@ static void write_text(const View *self)
 
 /* --- for programs --- */
 
-static void put_elements(const View *self, LodeJsonStream *json, const LodeFinding *finding,
-	uint32_t first, uint32_t end)
+enum { IS_EXPLAINED = 1, ON_PAGE = 2 };
+
+/* Those to list, from the first on. */
+typedef struct {
+	const View *view;
+	uint32_t first;
+} Listed;
+
+typedef struct {
+	LodeFinding of;
+	char *id, *pattern, *top_place;
+	const char *kind, *explanation, *remedy, *source;
+	double each_in_all, each_ns, executed;
+	bool is_least, is_miscounted, is_spread;
+} Row;
+
+/* Its elements from `first` to before `end`. */
+static void put_elements(
+	LodeJsonStream *json, const void *row, const void *user_data, uint32_t first, uint32_t end)
 {
-	LodeFinding part = *finding;
+	LodeFinding part = ((const Row *)row)->of;
 
 	part.first_element += first;
 	part.n_elements = end - first;
-	lode_finding_json(self->findings, &part, json);
+	lode_finding_json(((const Listed *)user_data)->view->findings, &part, json);
 }
 
-static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t index)
+static void put_context(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	const LodeFinding *finding = lode_findings_at(self->findings, index);
-	bool is_ns = self->findings->is_counted && strcmp(self->unit, "ns") == 0;
-	g_autofree char *id = g_strdup_printf("F%u", index + 1);
-	g_autofree char *text = lode_finding_text(self->findings, finding);
-	uint32_t other;
+	put_elements(json, row, user_data, 0, ((const Row *)row)->of.focus);
+}
 
-	lode_json_line_begin(json, '{');
-	lode_json_member_string(json, "id", id);
-	lode_json_member_string(json, "kind", lode_finding_kind_to_text(finding->kind));
-	lode_json_member_number(json, "time", finding->time);
-	lode_json_member_number(json, "time_error", finding->time_error);
-	lode_json_member_number(json, "each", finding->each);
-	lode_json_member_number(json, "each_error", finding->each_error);
-	lode_json_member_bool(json, "each_is_least",
-		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
-	lode_json_member_number(
-		json, "each_in_all", lode_finding_each_in_all(self->findings, index, &other));
-	lode_json_member_number(json, "each_ns", is_ns ? finding->each : NAN);
-	lode_json_member_bool(json, "ran_more_often_when_sampled",
-		lode_finding_is_miscounted(self->findings, finding, self->unit));
-	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
-	lode_json_member_number(json, "places", finding->places);
-	lode_json_member_number(json, "functions", finding->functions);
-	lode_json_member_number(json, "spread", finding->spread);
-	uint32_t n_places = finding->n_places;
-	if (self->options->is_page) {
-		lode_json_member_bool(json, "is_spread", lode_finding_is_spread(finding));
-		lode_json_member_number(json, "kept", finding->n_places);
-		if (self->options->places > 0)
-			n_places = MIN(n_places, self->options->places);
-	}
-	lode_json_member_string(json, "pattern", text);
-	lode_json_key(json, "context");
-	put_elements(self, json, finding, 0, finding->focus);
-	lode_json_key(json, "focus");
-	const LodeFindingElement *focus = &g_array_index(self->findings->elements,
-		LodeFindingElement, finding->first_element + finding->focus);
+static void put_following(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const LodeFinding *of = &((const Row *)row)->of;
+
+	put_elements(json, row, user_data, of->focus + 1, of->n_elements);
+}
+
+static void put_focus(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const LodeFindings *findings = ((const Listed *)user_data)->view->findings;
+	const LodeFinding *of = &((const Row *)row)->of;
+	const LodeFindingElement *focus = &g_array_index(
+		findings->elements, LodeFindingElement, of->first_element + of->focus);
+
 	lode_json_begin(json, '[');
 	for (uint32_t i = 0; i < focus->n_items; i++)
-		lode_json_string(json, g_ptr_array_index(self->findings->attributes,
-					       g_array_index(self->findings->items, uint32_t,
-						       focus->first_item + i)));
+		lode_json_string(json,
+			g_ptr_array_index(findings->attributes,
+				g_array_index(findings->items, uint32_t, focus->first_item + i)));
 	lode_json_end(json, ']');
-	lode_json_key(json, "following");
-	put_elements(self, json, finding, finding->focus + 1, finding->n_elements);
-	lode_json_member_begin(json, "top", '[');
-	for (uint32_t i = 0; i < n_places; i++)
-		lode_finding_place_json(place_at(self, finding, i), self->profile, self->own,
-			self->options->is_page, json);
-	lode_json_end(json, ']');
-	if (self->explanations != NULL) {
-		const LodeCauseRule *known = explanation_of(self, finding);
-		lode_json_member_string(
-			json, "explanation", known != NULL ? known->explanation : NULL);
-		lode_json_member_string(json, "remedy", known != NULL ? known->remedy : NULL);
-		lode_json_member_string(json, "source", known != NULL ? known->source : NULL);
-	}
-	lode_json_end(json, '}');
 }
 
-/* Indices from the first to before the end. */
-typedef struct {
-	uint32_t first, end;
-} Range;
-
-/* None, the one with this number from 1, or all where it is 0. */
-static Range range_of(bool is_none, uint32_t number, uint32_t n)
+static void put_top(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	if (is_none)
-		return (Range){0, 0};
-	return number != 0 ? (Range){MIN(number - 1, n), MIN(number, n)} : (Range){0, n};
+	const View *self = ((const Listed *)user_data)->view;
+	const LodeFinding *of = &((const Row *)row)->of;
+	uint32_t n = of->n_places;
+
+	if (self->options->is_page && self->options->places > 0)
+		n = MIN(n, self->options->places);
+	lode_finding_places_json(
+		place_at(self, of, 0), n, self->profile, self->own, self->options->is_page, json);
+}
+
+static const LodeColumn columns[] = {
+	{"id", LODE_CELL_TEXT(Row, id)},
+	{"kind", LODE_CELL_TEXT(Row, kind)},
+	{"time", LODE_CELL_SHARE(Row, of.time)},
+	{"time_error", LODE_CELL_SHARE(Row, of.time_error)},
+	{"each", LODE_CELL_NUMBER(Row, of.each)},
+	{"each_error", LODE_CELL_NUMBER(Row, of.each_error)},
+	{"each_is_least", LODE_CELL_FLAG(Row, is_least), .only = LODE_IN_JSON},
+	{"each_in_all", LODE_CELL_NUMBER(Row, each_in_all), .only = LODE_IN_JSON},
+	{"each_ns", LODE_CELL_NUMBER(Row, each_ns), .only = LODE_IN_JSON},
+	{"ran_more_often_when_sampled", LODE_CELL_FLAG(Row, is_miscounted), .only = LODE_IN_JSON},
+	{"executed", LODE_CELL_SHARE(Row, executed)},
+	{"places", LODE_CELL_NUMBER(Row, of.places)},
+	{"functions", LODE_CELL_NUMBER(Row, of.functions)},
+	{"spread", LODE_CELL_NUMBER(Row, of.spread)},
+	{"is_spread", LODE_CELL_FLAG(Row, is_spread), .only = LODE_IN_JSON, .when = ON_PAGE},
+	{"kept", LODE_CELL_NUMBER(Row, of.n_places), .only = LODE_IN_JSON, .when = ON_PAGE},
+	{"pattern", LODE_CELL_TEXT(Row, pattern)},
+	{"context", LODE_CELL_JSON(put_context), .only = LODE_IN_JSON},
+	{"focus", LODE_CELL_JSON(put_focus), .only = LODE_IN_JSON},
+	{"following", LODE_CELL_JSON(put_following), .only = LODE_IN_JSON},
+	{"top", LODE_CELL_JSON(put_top), .only = LODE_IN_JSON},
+	{"top_place", LODE_CELL_TEXT(Row, top_place), .only = LODE_IN_CSV},
+	{"explanation", LODE_CELL_TEXT(Row, explanation), .when = IS_EXPLAINED},
+	{"remedy", LODE_CELL_TEXT(Row, remedy), .when = IS_EXPLAINED},
+	{"source", LODE_CELL_TEXT(Row, source), .when = IS_EXPLAINED},
+};
+const LodeColumns lode_finding_columns = LODE_COLUMNS("findings", columns, Row);
+
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const Listed *listed = user_data;
+	const View *self = listed->view;
+	uint32_t index = listed->first + (uint32_t)number, other;
+	const LodeFinding *of = lode_findings_at(self->findings, index);
+	const LodeCauseRule *known = explanation_of(self, of);
+	g_autoptr(GString) place = g_string_new(NULL);
+	bool is_ns = self->findings->is_counted && strcmp(self->unit, "ns") == 0;
+
+	if (of->n_places > 0)
+		put_place(self, place_at(self, of, 0)->instruction, place);
+	*(Row *)out = (Row){*of, g_strdup_printf("F%u", index + 1),
+		lode_finding_text(self->findings, of), g_strdup(place->str),
+		lode_finding_kind_to_text(of->kind), known != NULL ? known->explanation : NULL,
+		known != NULL ? known->remedy : NULL, known != NULL ? known->source : NULL,
+		lode_finding_each_in_all(self->findings, index, &other),
+		is_ns ? of->each : (double)NAN, of->executed >= 0 ? of->executed : (double)NAN,
+		lode_finding_is_least(self->profile, self->weight_event, self->findings, of),
+		lode_finding_is_miscounted(self->findings, of, self->unit),
+		lode_finding_is_spread(of)};
+}
+
+/* None beside a diagnosis; the one that was asked for; or the first of all. */
+static LodeListing listing_of(Listed *self)
+{
+	const LodeReportOptions *options = self->view->options;
+	uint32_t n = self->view->findings->findings->len;
+
+	if (options->finding != 0) {
+		self->first = MIN(options->finding - 1, n);
+		n = MIN(n - self->first, 1);
+	} else if (options->limit != 0) {
+		n = MIN(n, options->limit);
+	}
+	return (LodeListing){.columns = &lode_finding_columns,
+		.n_rows = options->diagnosis != 0 ? 0 : n,
+		.fill = fill_row,
+		.user_data = self,
+		.what = (self->view->explanations != NULL ? IS_EXPLAINED : 0) |
+	                (options->is_page ? ON_PAGE : 0)};
 }
 
 /* What the first screen has besides diagnoses. */
@@ -884,7 +937,7 @@ static void put_json_screen(const View *self, LodeJsonStream *json)
 	lode_top_functions_json(&functions, json);
 }
 
-static void write_json(const View *self, Range shown)
+static void write_json(const View *self, const LodeListing *listing)
 {
 	const LodeFindings *findings = self->findings;
 	bool is_ns = findings->is_counted && strcmp(self->unit, "ns") == 0;
@@ -907,57 +960,8 @@ static void write_json(const View *self, Range shown)
 	if (self->options->is_page)
 		lode_json_member_number(
 			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
-	lode_json_member_begin(&json, "findings", '[');
-	for (uint32_t i = shown.first; i < shown.end; i++)
-		put_json_finding(self, &json, i);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(listing, &json);
 	lode_json_end(&json, '}');
-}
-
-/* `index` LODE_NONE: the line of titles. */
-static void put_csv_row(const View *self, LodeRowStream *rows, uint32_t index)
-{
-	const LodeFinding none = {0};
-	const LodeFinding *finding = index != LODE_NONE ? lode_findings_at(self->findings, index)
-	                                                : &none;
-	g_autofree char *id = g_strdup_printf("F%u", index + 1);
-	g_autofree char *text = index != LODE_NONE ? lode_finding_text(self->findings, finding)
-	                                           : NULL;
-	g_autoptr(GString) place = g_string_new(NULL);
-
-	if (finding->n_places > 0)
-		put_place(self, place_at(self, finding, 0)->instruction, place);
-	lode_row_begin(rows);
-	lode_row_text(rows, "id", id);
-	lode_row_text(rows, "kind", lode_finding_kind_to_text(finding->kind));
-	lode_row_number(rows, "time", finding->time);
-	lode_row_number(rows, "time_error", finding->time_error);
-	lode_row_number(rows, "each", finding->each);
-	lode_row_number(rows, "each_error", finding->each_error);
-	lode_row_number(rows, "executed", finding->executed >= 0 ? finding->executed : NAN);
-	lode_row_number(rows, "places", finding->places);
-	lode_row_number(rows, "functions", finding->functions);
-	lode_row_number(rows, "spread", finding->spread);
-	lode_row_text(rows, "pattern", text);
-	lode_row_text(rows, "top_place", place->str);
-	if (self->explanations != NULL) {
-		const LodeCauseRule *known = index != LODE_NONE ? explanation_of(self, finding)
-		                                                : NULL;
-		lode_row_text(rows, "explanation", known != NULL ? known->explanation : "");
-		lode_row_text(rows, "remedy", known != NULL ? known->remedy : "");
-		lode_row_text(rows, "source", known != NULL ? known->source : "");
-	}
-	lode_row_end(rows);
-}
-
-static void write_csv(const View *self, Range shown)
-{
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, self->out);
-	put_csv_row(self, &rows, LODE_NONE);
-	for (uint32_t i = shown.first; i < shown.end; i++)
-		put_csv_row(self, &rows, i);
 }
 
 void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *run,
@@ -978,15 +982,13 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 		functions = costed = lode_costed_functions_new(profile, event, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
 		lode_finding_unit(profile, event), explanations, own, diagnoses, functions, told};
-	uint32_t n = run->findings->findings->len;
+	Listed listed = {&view, 0};
+	const LodeListing listing = listing_of(&listed);
 
-	if (options->limit != 0 && options->finding == 0)
-		n = MIN(n, options->limit);
-	Range shown = range_of(options->diagnosis != 0, options->finding, n);
 	if (options->format == LODE_VIEW_JSON)
-		write_json(&view, shown);
+		write_json(&view, &listing);
 	else if (options->format == LODE_VIEW_CSV && options->shows_findings)
-		write_csv(&view, shown);
+		lode_listing_write_csv(&listing, out);
 	else if (options->format == LODE_VIEW_CSV)
 		lode_diagnosis_lines_csv(diagnoses, options->diagnosis, options->limit, out);
 	else if (options->diagnosis != 0)

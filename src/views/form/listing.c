@@ -41,6 +41,8 @@ static double number_of(const LodeColumn *column, const void *row)
 	case LODE_STORED_NOWHERE:
 	case LODE_STORED_TEXT:
 	case LODE_STORED_OWNED_TEXT:
+	case LODE_STORED_TEXTS:
+	case LODE_STORED_OWNED_TEXTS:
 		break;
 	}
 	return (double)NAN;
@@ -93,10 +95,13 @@ static void clear_made(Rows *self)
 {
 	const LodeColumns *columns = self->listing->columns;
 
-	for (unsigned i = 0; self->number != SIZE_MAX && i < columns->n_columns; i++)
+	for (unsigned i = 0; self->number != SIZE_MAX && i < columns->n_columns; i++) {
+		void *member = (char *)self->made + columns->columns[i].offset;
 		if (columns->columns[i].stored == LODE_STORED_OWNED_TEXT)
-			g_clear_pointer(
-				(char **)((char *)self->made + columns->columns[i].offset), g_free);
+			g_clear_pointer((char **)member, g_free);
+		if (columns->columns[i].stored == LODE_STORED_OWNED_TEXTS)
+			g_clear_pointer((GPtrArray **)member, g_ptr_array_unref);
+	}
 	self->number = SIZE_MAX;
 }
 
@@ -270,9 +275,23 @@ static bool has_key(const LodeListing *self, const LodeColumn *column, uint8_t f
 	       is_wanted(self, column);
 }
 
+static bool is_json(const LodeColumn *column)
+{
+	return column->kind == LODE_COLUMN_TEXTS || column->kind == LODE_COLUMN_JSON;
+}
+
+static void put_json_value(
+	const LodeListing *self, const LodeColumn *column, const void *row, LodeJsonStream *json)
+{
+	if (column->kind == LODE_COLUMN_JSON)
+		column->put(json, row, self->user_data);
+	else
+		lode_json_strings(json, *(GPtrArray *const *)member_at(column, row));
+}
+
 static bool is_csv_cell(const LodeListing *self, const LodeColumn *column)
 {
-	return (column->stored != LODE_STORED_NOWHERE || column->kind == LODE_COLUMN_JSON) &&
+	return (column->stored != LODE_STORED_NOWHERE || is_json(column)) &&
 	       has_key(self, column, LODE_IN_CSV);
 }
 
@@ -282,11 +301,11 @@ static void put_csv_cell(
 	char buffer[LODE_NUMBER_SIZE];
 	const char *text;
 
-	if (column->kind == LODE_COLUMN_JSON) {
+	if (is_json(column)) {
 		g_autoptr(GString) cell = g_string_new(NULL);
 		LodeJsonStream json;
 		lode_json_stream_init_text(&json, cell);
-		column->put(&json, row, self->user_data);
+		put_json_value(self, column, row, &json);
 		lode_csv_text(csv, cell->str);
 	} else if (text_of(column, row, buffer, &text)) {
 		lode_csv_text(csv, text);
@@ -371,9 +390,9 @@ static void put_members(const LodeListing *self, const void *row, LodeJsonStream
 			continue;
 		} else if (column->kind == LODE_COLUMN_GROUP) {
 			lode_json_member_begin(json, column->key, '{');
-		} else if (column->put != NULL) {
+		} else if (is_json(column)) {
 			lode_json_key(json, column->key);
-			column->put(json, row, self->user_data);
+			put_json_value(self, column, row, json);
 		} else {
 			put_value(column, row, json);
 		}

@@ -15,7 +15,8 @@
  *    50.0 %  gzip                                                    gzip,71,0.5
  *
  * The rows are an array, or made one by one: `fill` sets a row that is all 0 at first, whose
- * members of type `char *` the listing frees after it was written (`const char *` are borrowed).
+ * members of type `char *` and `GPtrArray *` the listing frees after it was written (`const char *`
+ * and `const GPtrArray *` are borrowed).
  */
 #pragma once
 
@@ -35,7 +36,9 @@ typedef enum {
 	LODE_COLUMN_SIZE,    /* bytes; in text 4 KiB */
 	LODE_COLUMN_ADDRESS, /* 0x7f00 in all forms */
 	LODE_COLUMN_FLAG,    /* true or false; in CSV 0 or 1 */
-	LODE_COLUMN_JSON,    /* a list or an object, which `put` writes; in CSV its text */
+	/* Inside JSON; in CSV its text is a cell. */
+	LODE_COLUMN_TEXTS, /* a list */
+	LODE_COLUMN_JSON,  /* what `put` writes */
 	/* Encloses the columns up to the end: an object in JSON, in CSV `title` before each key. */
 	LODE_COLUMN_GROUP,
 	LODE_COLUMN_GROUP_END,
@@ -46,6 +49,8 @@ typedef enum {
 	LODE_STORED_NOWHERE, /* the column has functions of its own */
 	LODE_STORED_TEXT,
 	LODE_STORED_OWNED_TEXT,
+	LODE_STORED_TEXTS,
+	LODE_STORED_OWNED_TEXTS,
 	LODE_STORED_DOUBLE,
 	LODE_STORED_UINT64,
 	LODE_STORED_INT64,
@@ -94,6 +99,8 @@ typedef struct {
 	.stored = _Generic(((type *)NULL)->member,                                                 \
 		const char *: LODE_STORED_TEXT,                                                    \
 		char *: LODE_STORED_OWNED_TEXT,                                                    \
+		const GPtrArray *: LODE_STORED_TEXTS,                                              \
+		GPtrArray *: LODE_STORED_OWNED_TEXTS,                                              \
 		double: LODE_STORED_DOUBLE,                                                        \
 		uint64_t: LODE_STORED_UINT64,                                                      \
 		int64_t: LODE_STORED_INT64,                                                        \
@@ -111,6 +118,7 @@ typedef struct {
 #define LODE_CELL_SIZE(type, member) .kind = LODE_COLUMN_SIZE, LODE_CELL_STORED(type, member)
 #define LODE_CELL_ADDRESS(type, member) .kind = LODE_COLUMN_ADDRESS, LODE_CELL_STORED(type, member)
 #define LODE_CELL_FLAG(type, member) .kind = LODE_COLUMN_FLAG, LODE_CELL_STORED(type, member)
+#define LODE_CELL_TEXTS(type, member) .kind = LODE_COLUMN_TEXTS, LODE_CELL_STORED(type, member)
 #define LODE_CELL_JSON(function) .kind = LODE_COLUMN_JSON, .put = (function)
 /* A text of type `char *` that stays another's. */
 #define LODE_CELL_BORROWED(type, member)                                                           \

@@ -21,6 +21,7 @@ typedef struct {
 	LodeStyle style;
 	char *note;
 	double counts[2];
+	GPtrArray *texts;
 } Row;
 
 static void put_counts(LodeJsonStream *json, const void *row, const void *user_data)
@@ -45,6 +46,7 @@ static const LodeColumn columns[] = {
 	{"open", LODE_CELL_FLAG(Row, is_open), .only = LODE_IN_JSON},
 	{"note", LODE_CELL_TEXT(Row, note), .only = LODE_IN_CSV, .when = 2},
 	{"list", LODE_CELL_JSON(put_counts)},
+	{"texts", LODE_CELL_TEXTS(Row, texts)},
 	{.titled = 1, LODE_CELL_SIZE(Row, bytes), .at = 2},
 	{.title = "never", LODE_CELL_SIZE(Row, bytes), .at = 4, .when = 4},
 };
@@ -53,10 +55,14 @@ static const LodeColumns small = LODE_COLUMNS("rows", columns, Row);
 static void fill(size_t number, void *out, const void *user_data)
 {
 	g_assert_cmpstr(user_data, ==, "data");
-	*(Row *)out = number == 0 ? (Row){"a,b", 1, 0, 4096, 2048, 0.5, (double)NAN, true,
-					    LODE_STYLE_PLAIN, g_strdup("x"), {1, 2}}
-	                          : (Row){NULL, 0, 1, 0, 1, 0.25, (double)NAN, false,
-					    LODE_STYLE_BLANK, NULL, {3, 4}};
+	Row *row = out;
+
+	*row = number == 0 ? (Row){"a,b", 1, 0, 4096, 2048, 0.5, (double)NAN, true,
+				     LODE_STYLE_PLAIN, g_strdup("x"), {1, 2}}
+	                   : (Row){NULL, 0, 1, 0, 1, 0.25, (double)NAN, false, LODE_STYLE_BLANK,
+				     NULL, {3, 4}};
+	row->texts = g_ptr_array_new();
+	g_ptr_array_add(row->texts, "y");
 }
 
 static void test_small(void)
@@ -83,9 +89,9 @@ static void test_small(void)
 	lode_listing_write_csv(&listing, file = sample_open());
 	g_autofree char *csv = sample_close(file);
 	g_assert_cmpstr(csv, ==,
-		"name,kind,address,share,rate,n:one,n:two,note,list\r\n"
-		"\"a,b\",folder,0x1000,0.5,,1,2,x,\"[1,2]\"\r\n"
-		",file,0x0,0.25,,3,4,,\"[3,4]\"\r\n");
+		"name,kind,address,share,rate,n:one,n:two,note,list,texts\r\n"
+		"\"a,b\",folder,0x1000,0.5,,1,2,x,\"[1,2]\",\"[\"\"y\"\"]\"\r\n"
+		",file,0x0,0.25,,3,4,,\"[3,4]\",\"[\"\"y\"\"]\"\r\n");
 	lode_json_stream_init(&json, file = sample_open());
 	lode_json_begin(&json, '{');
 	lode_listing_put_json(&listing, &json);
@@ -94,9 +100,11 @@ static void test_small(void)
 	g_assert_cmpstr(object, ==,
 		"{\"rows\":[\n"
 		"{\"name\":\"a,b\",\"kind\":\"folder\",\"address\":\"0x1000\",\"share\":0.5,"
-		"\"counts\":{\"one\":1,\"two\":2},\"open\":true,\"list\":[1,2]},\n"
+		"\"counts\":{\"one\":1,\"two\":2},\"open\":true,\"list\":[1,2],\"texts\":[\"y\"]},"
+	        "\n"
 		"{\"name\":null,\"kind\":\"file\",\"address\":\"0x0\",\"share\":0.25,"
-		"\"counts\":{\"one\":3,\"two\":4},\"open\":false,\"list\":[3,4]}]}\n");
+		"\"counts\":{\"one\":3,\"two\":4},\"open\":false,\"list\":[3,4],\"texts\":[\"y\"]}]"
+	        "}\n");
 	g_free((void *)own.columns);
 }
 
