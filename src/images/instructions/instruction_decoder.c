@@ -7,6 +7,7 @@
 
 #include "base/arrays/hash.h"
 #include "images/instructions/code_key.h"
+#include "images/instructions/instruction_effect.h"
 #include "images/instructions/instruction_kinds.h"
 
 #include <Zydis/Zydis.h>
@@ -143,16 +144,9 @@ static LodeBranch branch_of(const ZydisDecodedInstruction *instruction)
 	case ZYDIS_CATEGORY_SYSRET:
 		return LODE_BRANCH_RETURN;
 	default:
-		break;
-	}
-	switch (instruction->mnemonic) {
-	case ZYDIS_MNEMONIC_HLT:
-	case ZYDIS_MNEMONIC_UD0:
-	case ZYDIS_MNEMONIC_UD1:
-	case ZYDIS_MNEMONIC_UD2:
-		return LODE_BRANCH_STOP;
-	default:
-		return LODE_BRANCH_NONE;
+		return lode_instruction_operation(instruction) == LODE_OPERATION_STOP
+		               ? LODE_BRANCH_STOP
+		               : LODE_BRANCH_NONE;
 	}
 }
 

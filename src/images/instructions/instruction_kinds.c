@@ -136,7 +136,7 @@ static uint32_t branch_kinds(LodeBranch branch)
 	return 0;
 }
 
-static bool is_string(const ZydisDecodedInstruction *instruction)
+bool lode_instruction_is_string(const ZydisDecodedInstruction *instruction)
 {
 	return instruction->meta.category == ZYDIS_CATEGORY_STRINGOP ||
 	       instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
@@ -164,7 +164,7 @@ uint32_t lode_instruction_kinds(const ZydisDecodedInstruction *instruction, Lode
 
 	if (instruction->attributes & ZYDIS_ATTRIB_HAS_LOCK)
 		kinds |= BIT(LODE_KIND_ATOMIC);
-	if (is_string(instruction))
+	if (lode_instruction_is_string(instruction))
 		kinds |= BIT(LODE_KIND_STRING);
 	if (instruction->meta.isa_ext == ZYDIS_ISA_EXT_X87)
 		kinds |= BIT(LODE_KIND_FP);
@@ -173,8 +173,7 @@ uint32_t lode_instruction_kinds(const ZydisDecodedInstruction *instruction, Lode
 	return kinds;
 }
 
-/* Memory that is neither in ModRM nor the stack of push, pop, call and ret. */
-static bool has_implicit_memory(const ZydisDecodedInstruction *instruction)
+bool lode_instruction_has_implicit_memory(const ZydisDecodedInstruction *instruction)
 {
 	switch (instruction->mnemonic) {
 	case ZYDIS_MNEMONIC_XLAT:
@@ -183,7 +182,7 @@ static bool has_implicit_memory(const ZydisDecodedInstruction *instruction)
 	case ZYDIS_MNEMONIC_VMASKMOVDQU:
 		return true;
 	default:
-		return is_string(instruction);
+		return lode_instruction_is_string(instruction);
 	}
 }
 
@@ -198,7 +197,7 @@ static bool has_explicit_memory(const ZydisDecodedInstruction *instruction)
 
 LodeOperandScope lode_instruction_operand_scope(const ZydisDecodedInstruction *instruction)
 {
-	if (has_implicit_memory(instruction))
+	if (lode_instruction_has_implicit_memory(instruction))
 		return LODE_OPERANDS_ALL;
 	if (lode_instruction_touches_no_memory(instruction))
 		return LODE_OPERANDS_NONE;

@@ -15,6 +15,11 @@ typedef enum {
 
 LodeOperandScope lode_instruction_operand_scope(const ZydisDecodedInstruction *instruction);
 
+bool lode_instruction_is_string(const ZydisDecodedInstruction *instruction); /* ins, outs too */
+
+/* Memory that is neither in ModRM nor the stack of push, pop, call and ret. */
+bool lode_instruction_has_implicit_memory(const ZydisDecodedInstruction *instruction);
+
 /* Whether a memory operand in its text is not accessed: lea, nop, prefetches. */
 bool lode_instruction_touches_no_memory(const ZydisDecodedInstruction *instruction);
 

@@ -6,19 +6,10 @@
 /* Memory that no explicit operand shows, and which is not the stack. */
 static bool has_hidden_access(const ZydisDecodedInstruction *instruction)
 {
-	switch (instruction->mnemonic) {
-	case ZYDIS_MNEMONIC_XLAT:
-	case ZYDIS_MNEMONIC_MASKMOVQ:
-	case ZYDIS_MNEMONIC_MASKMOVDQU:
-	case ZYDIS_MNEMONIC_VMASKMOVDQU:
-	case ZYDIS_MNEMONIC_MOVDIR64B:
-	case ZYDIS_MNEMONIC_ENQCMD:
-	case ZYDIS_MNEMONIC_ENQCMDS:
-		return true;
-	default:
-		return instruction->meta.category == ZYDIS_CATEGORY_STRINGOP ||
-		       instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
-	}
+	return lode_instruction_has_implicit_memory(instruction) ||
+	       instruction->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B ||
+	       instruction->mnemonic == ZYDIS_MNEMONIC_ENQCMD ||
+	       instruction->mnemonic == ZYDIS_MNEMONIC_ENQCMDS;
 }
 
 unsigned lode_full_instruction_accesses(

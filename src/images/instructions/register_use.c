@@ -97,12 +97,6 @@ static bool is_nop(const ZydisDecodedInstruction *instruction)
 	       instruction->meta.category == ZYDIS_CATEGORY_WIDENOP;
 }
 
-static bool is_string(const ZydisDecodedInstruction *instruction)
-{
-	return instruction->meta.category == ZYDIS_CATEGORY_STRINGOP ||
-	       instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
-}
-
 /* Whether the result is 0, or all ones, when both sources are the same register. */
 static bool ignores_equal_sources(ZydisMnemonic mnemonic)
 {
@@ -263,16 +257,17 @@ bool lode_register_use_decode(
 		self->reads = self->merges = 0;
 	self->work = lode_work_of_instruction(&full, has_constant_result(&full));
 	self->is_linear = is_linear(&full);
-	if (is_string(instruction)) /* the direction */
+	if (lode_instruction_is_string(instruction)) /* the direction */
 		self->reads &= ~flags;
 	add_memory(self, &full);
-	if (is_string(instruction)) /* not all of the pointers are among the operands */
+	/* not all of the pointers are among the operands */
+	if (lode_instruction_is_string(instruction))
 		self->writes |= self->address;
 	self->kills = self->results = self->writes;
 	/* A load to the x87 stack keeps its old values. */
 	if ((self->reads & x87) == 0)
 		self->kills &= ~x87;
-	if (is_string(instruction))
+	if (lode_instruction_is_string(instruction))
 		self->results &= lode_register_bit(0) | flags;
 	if (instruction->meta.category == ZYDIS_CATEGORY_SYSCALL)
 		self->writes = self->kills = self->writes | lode_register_bit(0);

@@ -391,9 +391,7 @@ static LodeInstructionClass class_of(const LodeFullInstruction *full, bool is_co
 
 	if (is_constant)
 		return LODE_CLASS_ZERO;
-	if (lode_full_instruction_is_repeated(full) &&
-		(instruction->meta.category == ZYDIS_CATEGORY_STRINGOP ||
-			instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP))
+	if (lode_full_instruction_is_repeated(full) && lode_instruction_is_string(instruction))
 		return LODE_CLASS_UNKNOWN;
 	if ((instruction->attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0)
 		return LODE_CLASS_ATOMIC;

@@ -7,6 +7,7 @@
 #include "images/registers/forward_emulation.h"
 
 #include "base/bits.h"
+#include "images/instructions/instruction_effect.h"
 #include "images/registers/register_arithmetic.h"
 
 static int64_t sign_extended(uint64_t value, unsigned bits)
@@ -446,17 +447,8 @@ static bool is_trap(const ZydisDecodedInstruction *instruction)
 	case ZYDIS_CATEGORY_IOSTRINGOP:
 		return true;
 	default:
-		break;
-	}
-	switch (instruction->mnemonic) {
-	case ZYDIS_MNEMONIC_HLT:
-	case ZYDIS_MNEMONIC_UD0:
-	case ZYDIS_MNEMONIC_UD1:
-	case ZYDIS_MNEMONIC_UD2:
-	case ZYDIS_MNEMONIC_XABORT:
-		return true;
-	default:
-		return false;
+		return instruction->mnemonic == ZYDIS_MNEMONIC_XABORT ||
+		       lode_instruction_operation(instruction) == LODE_OPERATION_STOP;
 	}
 }
 
