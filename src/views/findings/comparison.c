@@ -17,9 +17,9 @@
 #include "views/findings/comparison_diagnoses.h"
 #include "views/findings/comparison_head.h"
 #include "views/findings/finding_figures.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/form/row_stream.h"
 #include "views/form/table.h"
 
 #include <math.h>
@@ -589,121 +589,161 @@ static void write_text(const View *self)
 
 /* --- for programs --- */
 
-static void put_estimate(LodeRowStream *rows, const char *name, LodeEstimate estimate)
-{
-	g_autofree char *error = g_strconcat(name, "_error", NULL);
+/* Figure and error. */
+#define ESTIMATE(key, type, member)                                                                \
+	{key, LODE_CELL_NUMBER(type, member.value)},                                               \
+	{                                                                                          \
+		key "_error", LODE_CELL_NUMBER(type, member.error)                                 \
+	}
 
-	lode_row_number(rows, name, estimate.value);
-	lode_row_number(rows, error, estimate.error);
+typedef struct {
+	LodeComparedSide of;
+	const LodeOwnLines *own;
+	const char *function, *image, *file;
+	char *address;
+	double function_number, line;
+} Side;
+
+static void put_inlined(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const Side *self = row;
+	g_autoptr(GArray) chain = self->of.instruction != LODE_NONE
+	                                  ? lode_own_lines_chain(self->own, self->of.instruction)
+	                                  : g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
+
+	(void)user_data;
+	lode_inlined_lines_json(json, chain, false);
 }
+
+static const LodeColumn side_columns[] = {
+	ESTIMATE("time", Side, of.time),
+	{"is_inlined", LODE_CELL_FLAG(Side, of.is_inlined)},
+	ESTIMATE("executed", Side, of.executed),
+	ESTIMATE("each", Side, of.each),
+	{"function", LODE_CELL_NAME(Side, function)},
+	{"function_number", LODE_CELL_NUMBER(Side, function_number)},
+	{"image", LODE_CELL_TEXT(Side, image)},
+	{"file", LODE_CELL_TEXT(Side, file)},
+	{"line", LODE_CELL_NUMBER(Side, line)},
+	{"inlined", LODE_CELL_JSON(put_inlined), .only = LODE_IN_JSON},
+	{"address", LODE_CELL_TEXT(Side, address)},
+};
+const LodeColumns lode_compared_side_columns = LODE_COLUMNS("side", side_columns, Side);
 
 /* A row for programs. In CSV all are of one table; JSON has diagnoses and totals in lists of their
  * own. */
 typedef struct {
+	LodeComparedRow of;
 	const char *kind, *unit;
-	const LodeComparedRow *row;
 	bool is_slower;
-	const LodeComparedDiagnosis *diagnosis; /* NULL: of another kind */
-} Line;
+	const char *file, *title;
+	double likeness, promised_low, promised_high, achieved;
+	Side sides[2];
+} Row;
 
-static void put_side(const View *self, LodeRowStream *rows, const Line *line, int side)
+static const LodeColumn columns[] = {
+	{"file", LODE_CELL_TEXT(Row, file), .only = LODE_IN_CSV},
+	{"kind", LODE_CELL_TEXT(Row, kind)},
+	{"text", LODE_CELL_BORROWED_NAME(Row, of.text)},
+	{"was", LODE_CELL_BORROWED_NAME(Row, of.old_text)},
+	{"match", LODE_CELL_NUMBER(Row, of.match), .words = match_words},
+	{"likeness", LODE_CELL_SHARE(Row, likeness)},
+	ESTIMATE("change", Row, of.change),
+	ESTIMATE("more_often", Row, of.more_often),
+	ESTIMATE("costs_more", Row, of.costs_more),
+	{"is_told", LODE_CELL_FLAG(Row, of.is_told)},
+	{"is_repeated", LODE_CELL_FLAG(Row, of.is_repeated)},
+	{"is_slower", LODE_CELL_FLAG(Row, is_slower)},
+	{"base", LODE_GROUP("base:")},
+	{LODE_CELL_PART(Row, sides[0], lode_compared_side_columns)},
+	LODE_GROUP_END,
+	{"new", LODE_GROUP("new:")},
+	{LODE_CELL_PART(Row, sides[1], lode_compared_side_columns)},
+	LODE_GROUP_END,
+	{"is_unused", LODE_CELL_FLAG(Row, of.is_unused)},
+	{"unit", LODE_CELL_TEXT(Row, unit), .only = LODE_IN_CSV},
+	{"title", LODE_CELL_TEXT(Row, title), .only = LODE_IN_CSV},
+	{"promised_low", LODE_CELL_SHARE(Row, promised_low), .only = LODE_IN_CSV},
+	{"promised_high", LODE_CELL_SHARE(Row, promised_high), .only = LODE_IN_CSV},
+	{"achieved", LODE_CELL_SHARE(Row, achieved), .only = LODE_IN_CSV},
+};
+const LodeColumns lode_compared_row_columns = LODE_COLUMNS("rows", columns, Row);
+
+static void clear_row(void *row)
 {
-	const LodeComparedSide *one = &line->row->sides[side];
-	const LodeDiagnosis *diagnosis = line->diagnosis != NULL ? line->diagnosis->sides[side]
-	                                                         : NULL;
-	const LodeProfile *profile = self->profiles[side];
-	const LodeFunction *function = one->function != LODE_NONE
-	                                       ? lode_profile_function(profile, one->function)
-	                                       : NULL;
-	const LodeInstruction *instruction = one->instruction != LODE_NONE
-	                                             ? lode_profile_instruction(
-							       profile, one->instruction)
-	                                             : NULL;
-	uint32_t own = instruction != NULL ? lode_own_lines_find(self->own[side], one->instruction)
-	                                   : LODE_NONE;
-	const LodeLocation *location = own != LODE_NONE
-	                                       ? &LODE_AT(profile->locations, LodeLocation, own)
-	                                       : NULL;
-	uint64_t address = instruction != NULL ? instruction->address
-	                   : function != NULL  ? function->address
-	                                       : 0;
-	g_autofree char *hex = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address);
-
-	lode_row_begin_group(rows, side == 0 ? "base" : "new", side == 0 ? "base:" : "new:");
-	put_estimate(rows, "time", one->time);
-	lode_row_flag(rows, "is_inlined", one->is_inlined);
-	put_estimate(rows, "executed", one->executed);
-	put_estimate(rows, "each", one->each);
-	/* That of a service is the caller's, which stacks may name. */
-	lode_function_name_row(rows, "function",
-		diagnosis != NULL  ? diagnosis->function
-		: function != NULL ? function->name
-				   : NULL);
-	lode_row_number(
-		rows, "function_number", function != NULL ? (double)one->function : (double)NAN);
-	lode_row_text(rows, "image",
-		function != NULL ? lode_profile_image(profile, function->image)->path : NULL);
-	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
-	lode_row_number(rows, "line", location != NULL ? (double)location->line : (double)NAN);
-	if (rows->json != NULL) {
-		g_autoptr(GArray)
-			chain = instruction != NULL
-		                        ? lode_own_lines_chain(self->own[side], one->instruction)
-		                        : g_array_new(FALSE, FALSE, 1);
-		lode_json_key(rows->json, "inlined");
-		lode_inlined_lines_json(rows->json, chain, false);
-	}
-	lode_row_text(rows, "address", function != NULL ? hex : NULL);
-	lode_row_end_group(rows);
+	for (int side = 0; side < 2; side++)
+		g_free(((Row *)row)->sides[side].address);
 }
 
-static void put_line(const View *self, LodeRowStream *rows, const Line *line)
+static GArray *rows_new(void)
 {
-	const LodeComparedRow *row = line->row;
-	const LodeComparedDiagnosis *diagnosis = line->diagnosis;
+	GArray *rows = g_array_new(FALSE, FALSE, sizeof(Row));
+
+	g_array_set_clear_func(rows, clear_row);
+	return rows;
+}
+
+static LodeListing listing_of(const GArray *rows)
+{
+	return (LodeListing){
+		.columns = &lode_compared_row_columns, .n_rows = rows->len, .rows = rows->data};
+}
+
+static Side side_of(const View *self, const LodeComparedSide *one, int side)
+{
+	const LodeProfile *profile = self->profiles[side];
+	Side row = {*one, self->own[side], .function_number = (double)NAN, .line = (double)NAN};
+	uint64_t address = 0;
+
+	if (one->function != LODE_NONE) {
+		const LodeFunction *function = lode_profile_function(profile, one->function);
+		row.function = function->name;
+		row.function_number = one->function;
+		row.image = lode_profile_image(profile, function->image)->path;
+		address = function->address;
+	}
+	if (one->instruction != LODE_NONE) {
+		uint32_t own = lode_own_lines_find(self->own[side], one->instruction);
+		const LodeLocation *location =
+			own != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, own) : NULL;
+		row.file = location != NULL ? location->file : NULL;
+		row.line = location != NULL ? location->line : (double)NAN;
+		address = lode_profile_instruction(profile, one->instruction)->address;
+	}
+	if (one->function != LODE_NONE)
+		row.address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address);
+	return row;
+}
+
+/* `diagnosis` NULL: the row is another's. */
+static void add_row(const View *self, Row row, const LodeComparedDiagnosis *diagnosis, GArray *rows)
+{
 	const LodeDiagnosis *base = diagnosis != NULL ? diagnosis->sides[0] : NULL;
 
-	lode_row_begin(rows);
-	lode_row_csv_text(rows, "file", self->paths[1]);
-	lode_row_text(rows, "kind", line->kind);
-	lode_function_name_row(rows, "text", row->text);
-	lode_function_name_row(rows, "was", row->old_text);
-	lode_row_text(rows, "match", match_words[row->match]);
-	lode_row_number(rows, "likeness", row->likeness > 0 ? row->likeness : NAN);
-	put_estimate(rows, "change", row->change);
-	put_estimate(rows, "more_often", row->more_often);
-	put_estimate(rows, "costs_more", row->costs_more);
-	lode_row_flag(rows, "is_told", row->is_told);
-	lode_row_flag(rows, "is_repeated", row->is_repeated);
-	lode_row_flag(rows, "is_slower", line->is_slower);
-	put_side(self, rows, line, 0);
-	put_side(self, rows, line, 1);
-	lode_row_flag(rows, "is_unused", row->is_unused);
-	lode_row_csv_text(rows, "unit", line->unit);
-	lode_row_csv_text(rows, "title",
-		diagnosis != NULL ? diagnosis->sides[diagnosis->sides[1] != NULL]->title : NULL);
-	lode_row_csv_number(rows, "promised_low", base != NULL ? base->low : (double)NAN);
-	lode_row_csv_number(rows, "promised_high", base != NULL ? base->high : (double)NAN);
-	lode_row_csv_number(
-		rows, "achieved", diagnosis != NULL ? diagnosis->achieved : (double)NAN);
-	lode_row_end(rows);
+	row.file = self->paths[1];
+	row.likeness = row.of.likeness > 0 ? row.of.likeness : (double)NAN;
+	row.promised_low = base != NULL ? base->low : (double)NAN;
+	row.promised_high = base != NULL ? base->high : (double)NAN;
+	row.achieved = diagnosis != NULL ? diagnosis->achieved : (double)NAN;
+	for (int side = 0; side < 2; side++) {
+		row.sides[side] = side_of(self, &row.of.sides[side], side);
+		/* That of a service is the caller's, which stacks may name. */
+		if (diagnosis != NULL && diagnosis->sides[side] != NULL)
+			row.sides[side].function = diagnosis->sides[side]->function;
+	}
+	g_array_append_val(rows, row);
 }
 
-static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow *row)
+/* Rows of a kind, up to the limit. */
+static void add_rows(const View *self, const LodeComparedRows *compared, GArray *rows)
 {
-	const Line line = {.kind = kind_singles[row->kind],
-		.unit = unit_of(self),
-		.row = row,
-		.is_slower = is_slower(self, row)};
+	guint n = compared->rows != NULL ? compared->rows->len : 0;
 
-	put_line(self, rows, &line);
-}
-
-static guint n_shown(const View *self, const LodeComparedRows *rows)
-{
-	uint32_t limit = self->options->limit;
-
-	return limit != 0 ? MIN(limit, rows->rows->len) : rows->rows->len;
+	for (guint i = 0; i < (self->options->limit != 0 ? MIN(self->options->limit, n) : n); i++) {
+		const LodeComparedRow *of = lode_compared_row(compared, i);
+		const Row row = {*of, kind_singles[of->kind], unit_of(self), is_slower(self, of)};
+		add_row(self, row, NULL, rows);
+	}
 }
 
 static void put_json_profile(const View *self, LodeJsonStream *json, int side)
@@ -731,19 +771,28 @@ static void put_json_profile(const View *self, LodeJsonStream *json, int side)
 	lode_json_end(json, '}');
 }
 
+typedef struct {
+	LodeComparedTotal of;
+	const char *name, *unit;
+} TotalRow;
+
+static const LodeColumn total_columns[] = {
+	{"name", LODE_CELL_TEXT(TotalRow, name)},
+	{"unit", LODE_CELL_TEXT(TotalRow, unit)},
+	{"base", LODE_CELL_NUMBER(TotalRow, of.sides[0].value)},
+	{"new", LODE_CELL_NUMBER(TotalRow, of.sides[1].value)},
+	ESTIMATE("change", TotalRow, of.change),
+	{"is_told", LODE_CELL_FLAG(TotalRow, of.is_told)},
+};
+const LodeColumns lode_compared_total_columns = LODE_COLUMNS("totals", total_columns, TotalRow);
+
 static void put_json_totals(const View *self, LodeJsonStream *json)
 {
 	lode_json_member_begin(json, "totals", '[');
 	for (int i = 0; i < LODE_N_TOTALS; i++) {
-		const LodeComparedTotal *one = &self->comparison->totals[i];
+		const TotalRow row = {self->comparison->totals[i], totals[i].name, totals[i].unit};
 		lode_json_begin(json, '{');
-		lode_json_member_string(json, "name", totals[i].name);
-		lode_json_member_string(json, "unit", totals[i].unit);
-		lode_json_member_number(json, "base", one->sides[0].value);
-		lode_json_member_number(json, "new", one->sides[1].value);
-		lode_json_member_number(json, "change", one->change.value);
-		lode_json_member_number(json, "change_error", one->change.error);
-		lode_json_member_bool(json, "is_told", one->is_told);
+		lode_columns_put_json(&lode_compared_total_columns, &row, json);
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');
@@ -782,42 +831,45 @@ static void put_json(const View *self, LodeJsonStream *json)
 	g_autoptr(GString) differences = g_string_new(NULL);
 	lode_comparison_append_differences(self->profiles, comparison, differences);
 	lode_json_member_string(json, "differences", g_strchomp(differences->str));
-	lode_json_member_begin(json, "left_out", '[');
-	for (guint i = 0; i < comparison->left_out->len; i++)
-		lode_json_string(json, g_ptr_array_index(comparison->left_out, i));
-	lode_json_end(json, ']');
+	lode_json_key(json, "left_out");
+	lode_json_strings(json, comparison->left_out);
 	if (self->diagnoses != NULL)
 		lode_comparison_diagnoses_json(
 			self->diagnoses, comparison, self->profiles, self->options, json);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
-		const LodeComparedRows *rows = &comparison->kinds[kind];
-		LodeRowStream stream;
-		if (rows->rows == NULL)
+		const LodeComparedRows *compared = &comparison->kinds[kind];
+		g_autoptr(GArray) rows = rows_new();
+		if (compared->rows == NULL)
 			continue;
+		add_rows(self, compared, rows);
+		const LodeListing listing = listing_of(rows);
 		lode_json_line(json);
 		lode_json_member_begin(json, kind_words[kind], '{');
-		lode_json_member_number(json, "compared", rows->rows->len);
-		lode_json_member_number(json, "deviations", rows->deviations);
-		lode_json_member_begin(json, "rows", '[');
-		lode_row_stream_init_json(&stream, json);
-		for (guint i = 0; i < n_shown(self, rows); i++)
-			put_row(self, &stream, lode_compared_row(rows, i));
-		lode_json_end(json, ']');
+		lode_json_member_number(json, "compared", compared->rows->len);
+		lode_json_member_number(json, "deviations", compared->deviations);
+		lode_listing_put_json(&listing, json);
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, '}');
 }
 
 /* A row of which only the time in both is known, or not even that. */
-static LodeComparedRow plain_row(const char *text, const LodeEstimate times[2])
+static Row plain_row(const char *kind, const char *unit, const char *text,
+	const LodeEstimate times[2], bool is_told)
 {
 	const LodeEstimate unknown = {(double)NAN, (double)NAN};
-	LodeComparedRow row = {.text = (char *)text, .more_often = unknown, .costs_more = unknown};
-
-	row.change = (LodeEstimate){
+	const LodeEstimate change = {
 		times[1].value - times[0].value, hypot(times[0].error, times[1].error)};
+	Row row = {.kind = kind,
+		.unit = unit,
+		.of = {.text = (char *)text,
+			.change = change,
+			.more_often = unknown,
+			.costs_more = unknown,
+			.is_told = is_told}};
+
 	for (int side = 0; side < 2; side++)
-		row.sides[side] = (LodeComparedSide){.time = times[side],
+		row.of.sides[side] = (LodeComparedSide){.time = times[side],
 			.executed = unknown,
 			.each = unknown,
 			.function = LODE_NONE,
@@ -826,83 +878,76 @@ static LodeComparedRow plain_row(const char *text, const LodeEstimate times[2])
 }
 
 /* The limits of the comparison, the totals, and the functions with the same code. */
-static void put_csv_head(const View *self, LodeRowStream *stream)
+static void add_head(const View *self, const char *differences, GArray *rows)
 {
 	const LodeEstimate none[2] = {{(double)NAN, (double)NAN}, {(double)NAN, (double)NAN}};
 	const LodeSameCode *same = &self->comparison->same_code;
-	g_autoptr(GString) differences = g_string_new(NULL);
 
-	lode_comparison_append_differences(self->profiles, self->comparison, differences);
-	LodeComparedRow row = plain_row(g_strchomp(differences->str), none);
-	Line line = {.kind = "difference", .row = &row};
-	if (stream->has_titles)
-		put_line(self, stream, &line);
-	if (*row.text != '\0')
-		put_line(self, stream, &line);
-	line.kind = "total";
+	if (*differences != '\0')
+		add_row(self, plain_row("difference", NULL, differences, none, false), NULL, rows);
 	for (int i = 0; i < LODE_N_TOTALS; i++) {
 		const LodeComparedTotal *one = &self->comparison->totals[i];
-		row = plain_row(totals[i].name, one->sides);
-		row.is_told = one->is_told;
-		line.unit = totals[i].unit;
+		const Row row = plain_row(
+			"total", totals[i].unit, totals[i].name, one->sides, one->is_told);
 		if (one->sides[0].value > 0 || one->sides[1].value > 0)
-			put_line(self, stream, &line);
+			add_row(self, row, NULL, rows);
 	}
-	row = plain_row("same code", same->times);
-	row.is_told = same->is_told;
-	line.unit = unit_of(self);
 	if (same->n_functions > 0)
-		put_line(self, stream, &line);
+		add_row(self,
+			plain_row("total", unit_of(self), "same code", same->times, same->is_told),
+			NULL, rows);
 }
 
-static void put_csv_diagnosis(const View *self, LodeRowStream *stream, guint index)
+static void add_diagnosis(const View *self, guint index, GArray *rows)
 {
 	const LodeComparedDiagnosis *one = lode_compared_diagnosis(self->diagnoses, index);
-	LodeComparedRow row = plain_row(one->sides[one->sides[1] != NULL]->name, one->seconds);
+	const LodeDiagnosis *subject = one->sides[one->sides[1] != NULL];
 	double limit = self->options->fail_above;
-	const Line line = {.kind = "diagnosis",
-		.unit = self->diagnoses->unit != NULL ? self->diagnoses->unit : "s",
-		.row = &row,
-		.is_slower = !isnan(limit) && lode_compared_diagnosis_is_slower(self->diagnoses,
-						      index, self->comparison, limit),
-		.diagnosis = one};
+	Row row = plain_row("diagnosis",
+		self->diagnoses->unit != NULL ? self->diagnoses->unit : "s", subject->name,
+		one->seconds, one->is_told);
 
-	row.match = one->match;
-	row.is_told = one->is_told;
-	row.old_text = one->match == LODE_MATCH_RENAMED ? one->sides[0]->name : NULL;
+	row.title = subject->title;
+	row.is_slower = !isnan(limit) && lode_compared_diagnosis_is_slower(
+						 self->diagnoses, index, self->comparison, limit);
+	row.of.match = one->match;
+	row.of.old_text = one->match == LODE_MATCH_RENAMED ? one->sides[0]->name : NULL;
 	for (int side = 0; side < 2; side++) {
 		const LodeDiagnosis *diagnosis = one->sides[side];
 		if (diagnosis == NULL || diagnosis->instruction == LODE_NONE)
 			continue;
-		row.sides[side].instruction = diagnosis->instruction;
-		row.sides[side].function = lode_profile_instruction(
+		row.of.sides[side].instruction = diagnosis->instruction;
+		row.of.sides[side].function = lode_profile_instruction(
 			self->profiles[side], diagnosis->instruction)
-		                                   ->function;
+		                                      ->function;
 	}
-	put_line(self, stream, &line);
+	add_row(self, row, one, rows);
 }
 
-static void put_csv(const View *self, LodeRowStream *stream)
+/* With the line of titles before the first profile's rows. */
+static void put_csv(const View *self, bool is_first)
 {
-	put_csv_head(self, stream);
+	g_autoptr(GArray) rows = rows_new();
+	g_autoptr(GString) differences = g_string_new(NULL);
+
+	lode_comparison_append_differences(self->profiles, self->comparison, differences);
+	add_head(self, g_strchomp(differences->str), rows);
 	for (guint i = 0; self->diagnoses != NULL && i < self->diagnoses->rows->len; i++)
-		put_csv_diagnosis(self, stream, i);
-	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
-		const LodeComparedRows *rows = &self->comparison->kinds[kind];
-		for (guint i = 0; rows->rows != NULL && i < n_shown(self, rows); i++)
-			put_row(self, stream, lode_compared_row(rows, i));
-	}
+		add_diagnosis(self, i, rows);
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
+		add_rows(self, &self->comparison->kinds[kind], rows);
+	const LodeListing listing = listing_of(rows);
+	if (is_first)
+		lode_listing_put_csv_titles(&listing, self->out);
+	lode_listing_put_csv_rows(&listing, self->out);
 }
 
 bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
 	const LodeComparisonViewOptions *options, FILE *out, GError **error)
 {
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(base, options->own);
-	LodeRowStream stream;
 	LodeJsonStream json;
 
-	if (options->format == LODE_VIEW_CSV)
-		lode_row_stream_init_csv(&stream, out);
 	if (options->format == LODE_VIEW_JSON) {
 		lode_json_stream_init(&json, out);
 		lode_json_begin(&json, '{');
@@ -916,7 +961,7 @@ bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *othe
 		if (options->format == LODE_VIEW_JSON)
 			put_json(&view, &json);
 		else if (options->format == LODE_VIEW_CSV)
-			put_csv(&view, &stream);
+			put_csv(&view, i == 0);
 		else
 			write_text(&view);
 		if (options->format == LODE_VIEW_TEXT && i + 1 < n_others)

@@ -3,6 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 
@@ -120,66 +121,118 @@ void lode_comparison_diagnoses_write(
 			n_left == 1 ? "is" : "es");
 }
 
-static void put_json_side(const LodeComparedDiagnosis *row, int side, const LodeProfile *profile,
-	LodeJsonStream *json)
+/* --- for programs --- */
+
+typedef struct {
+	const char *name, *function, *file, *object;
+	char *address;
+	LodeEstimate seconds;
+	double line, function_number;
+	uint32_t functions;
+} Side;
+
+static const LodeColumn side_columns[] = {
+	{"name", LODE_CELL_TEXT(Side, name)},
+	{"seconds", LODE_CELL_NUMBER(Side, seconds.value)},
+	{"seconds_error", LODE_CELL_NUMBER(Side, seconds.error)},
+	{"function", LODE_CELL_NAME(Side, function)},
+	{"file", LODE_CELL_TEXT(Side, file)},
+	{"line", LODE_CELL_NUMBER(Side, line)},
+	{"object", LODE_CELL_TEXT(Side, object)},
+	{"functions", LODE_CELL_NUMBER(Side, functions)},
+	{"function_number", LODE_CELL_NUMBER(Side, function_number)},
+	{"address", LODE_CELL_TEXT(Side, address)},
+};
+const LodeColumns lode_compared_cause_columns = LODE_COLUMNS("side", side_columns, Side);
+
+typedef struct {
+	LodeComparedDiagnosis of;
+	const char *cause, *title, *scope, *unit;
+	double low, high;
+	bool is_slower;
+	Side sides[2];
+} Row;
+
+static const LodeColumn columns[] = {
+	{"cause", LODE_CELL_TEXT(Row, cause)},
+	{"title", LODE_CELL_TEXT(Row, title)},
+	{"scope", LODE_CELL_TEXT(Row, scope)},
+	{"match", LODE_CELL_NUMBER(Row, of.match), .words = match_words},
+	{"unit", LODE_CELL_TEXT(Row, unit)},
+	{"change_seconds", LODE_CELL_NUMBER(Row, of.change.value)},
+	{"change_error", LODE_CELL_NUMBER(Row, of.change.error)},
+	{"promised", LODE_GROUP("promised_")},
+	{"low", LODE_CELL_SHARE(Row, low)},
+	{"high", LODE_CELL_SHARE(Row, high)},
+	LODE_GROUP_END,
+	{"achieved", LODE_CELL_SHARE(Row, of.achieved)},
+	{"is_told", LODE_CELL_FLAG(Row, of.is_told)},
+	{"is_slower", LODE_CELL_FLAG(Row, is_slower)},
+	{"base", LODE_GROUP("base:")},
+	{LODE_CELL_PART(Row, sides[0], lode_compared_cause_columns)},
+	LODE_GROUP_END,
+	{"new", LODE_GROUP("new:")},
+	{LODE_CELL_PART(Row, sides[1], lode_compared_cause_columns)},
+	LODE_GROUP_END,
+};
+const LodeColumns lode_compared_diagnosis_columns = LODE_COLUMNS("diagnoses", columns, Row);
+
+typedef struct {
+	const LodeComparedDiagnoses *diagnoses;
+	const LodeComparison *comparison;
+	const LodeProfile *const *profiles;
+	double fail_above;
+} Listed;
+
+static Side side_of(const LodeComparedDiagnosis *row, int side, const LodeProfile *profile)
 {
 	const LodeDiagnosis *one = row->sides[side];
-	bool has_place = one != NULL && one->instruction != LODE_NONE;
-	const LodeInstruction *place = has_place
-	                                       ? lode_profile_instruction(profile, one->instruction)
-	                                       : NULL;
-	g_autofree char *address =
-		has_place ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", place->address) : NULL;
+	Side out = {
+		.seconds = row->seconds[side], .line = (double)NAN, .function_number = (double)NAN};
 
-	lode_json_key(json, side == 0 ? "base" : "new");
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "name", one != NULL ? one->name : NULL);
-	lode_json_member_number(json, "seconds", row->seconds[side].value);
-	lode_json_member_number(json, "seconds_error", row->seconds[side].error);
-	lode_function_name_json(json, "function", one != NULL ? one->function : NULL);
-	lode_json_member_string(json, "file", one != NULL ? one->file : NULL);
-	lode_json_member_number(
-		json, "line", one != NULL && one->line > 0 ? (double)one->line : (double)NAN);
-	lode_json_member_string(json, "object", one != NULL ? one->object : NULL);
-	lode_json_member_number(json, "functions", one != NULL ? one->functions : 0);
-	lode_json_member_number(
-		json, "function_number", has_place ? (double)place->function : (double)NAN);
-	lode_json_member_string(json, "address", address);
-	lode_json_end(json, '}');
+	if (one == NULL)
+		return out;
+	out.name = one->name;
+	out.function = one->function;
+	out.file = one->file;
+	out.object = one->object;
+	out.line = one->line > 0 ? one->line : (double)NAN;
+	out.functions = one->functions;
+	if (one->instruction != LODE_NONE) {
+		const LodeInstruction *at = lode_profile_instruction(profile, one->instruction);
+		out.function_number = at->function;
+		out.address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", at->address);
+	}
+	return out;
+}
+
+static void fill_row(size_t number, void *out, const void *user_data)
+{
+	const Listed *self = user_data;
+	guint index = (guint)number;
+	const LodeComparedDiagnosis *of = lode_compared_diagnosis(self->diagnoses, index);
+	const LodeDiagnosis *one = subject_of(of), *base = of->sides[0];
+
+	*(Row *)out = (Row){*of, one->cause, one->title, lode_scope_kind_to_text(one->scope),
+		self->diagnoses->unit != NULL ? self->diagnoses->unit : "s",
+		base != NULL ? base->low : (double)NAN, base != NULL ? base->high : (double)NAN,
+		!isnan(self->fail_above) && lode_compared_diagnosis_is_slower(self->diagnoses,
+						    index, self->comparison, self->fail_above),
+		{side_of(of, 0, self->profiles[0]), side_of(of, 1, self->profiles[1])}};
 }
 
 void lode_comparison_diagnoses_json(const LodeComparedDiagnoses *self,
 	const LodeComparison *comparison, const LodeProfile *const profiles[2],
 	const LodeComparisonViewOptions *options, LodeJsonStream *json)
 {
+	const Listed listed = {self, comparison, profiles, options->fail_above};
+	const LodeListing listing = {.columns = &lode_compared_diagnosis_columns,
+		.n_rows = self->rows->len,
+		.fill = fill_row,
+		.user_data = &listed};
 
 	lode_json_line(json);
-	lode_json_member_begin(json, "diagnoses", '[');
-	for (guint i = 0; i < self->rows->len; i++) {
-		const LodeComparedDiagnosis *row = lode_compared_diagnosis(self, i);
-		const LodeDiagnosis *one = subject_of(row), *base = row->sides[0];
-		lode_json_line_begin(json, '{');
-		lode_json_member_string(json, "cause", one->cause);
-		lode_json_member_string(json, "title", one->title);
-		lode_json_member_string(json, "scope", lode_scope_kind_to_text(one->scope));
-		lode_json_member_string(json, "match", match_words[row->match]);
-		lode_json_member_string(json, "unit", self->unit != NULL ? self->unit : "s");
-		lode_json_member_number(json, "change_seconds", row->change.value);
-		lode_json_member_number(json, "change_error", row->change.error);
-		lode_json_member_begin(json, "promised", '{');
-		lode_json_member_number(json, "low", base != NULL ? base->low : (double)NAN);
-		lode_json_member_number(json, "high", base != NULL ? base->high : (double)NAN);
-		lode_json_end(json, '}');
-		lode_json_member_number(json, "achieved", row->achieved);
-		lode_json_member_bool(json, "is_told", row->is_told);
-		lode_json_member_bool(json, "is_slower",
-			!isnan(options->fail_above) && lode_compared_diagnosis_is_slower(self, i,
-							       comparison, options->fail_above));
-		put_json_side(row, 0, profiles[0], json);
-		put_json_side(row, 1, profiles[1], json);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
+	lode_listing_put_json(&listing, json);
 }
 
 unsigned lode_comparison_diagnoses_write_slower(const LodeComparedDiagnoses *self,

@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
@@ -315,39 +316,69 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 /* So wide the names of a family and its members may be where nothing else is in the line. */
 enum { FAMILY_WIDTH = 100 };
 
-static void put_json_row(const LodeTopFunctions *self, const Row *row, LodeJsonStream *json)
+typedef struct {
+	char *name;
+	const char *function, *image, *caller, *file; /* of a family no function and no image */
+	double number, self, inclusive;
+	uint32_t line, n_more;
+} Cells;
+
+static void put_short_name(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	(void)user_data;
+	lode_function_name_json_short(json, "name", ((const Cells *)row)->function);
+}
+
+static const LodeColumn columns[] = {
+	{"name", LODE_CELL_TEXT(Cells, name)},
+	{.put = put_short_name},
+	{"image", LODE_CELL_TEXT(Cells, image)},
+	{"number", LODE_CELL_NUMBER(Cells, number)},
+	{"self", LODE_CELL_SHARE(Cells, self)},
+	{"inclusive", LODE_CELL_SHARE(Cells, inclusive)},
+	{"caller", LODE_CELL_NAME(Cells, caller)},
+	{"file", LODE_CELL_TEXT(Cells, file)},
+	{"line", LODE_CELL_NUMBER(Cells, line)},
+	{"more_callers", LODE_CELL_NUMBER(Cells, n_more)},
+};
+const LodeColumns lode_top_function_columns = LODE_COLUMNS("top_functions", columns, Cells);
+
+static void fill_cells(size_t number, void *out, const void *user_data)
 {
 	const LodeTerminal wide = {0};
+	const LodeTopFunctions *self = user_data;
 	const LodeFunctionCosts *costs = self->functions->costs;
-	const LodeFunctionCost *function = row->family == NULL
-	                                           ? lode_function_cost_at(costs, row->function)
-	                                           : NULL;
-	double inclusive = function != NULL ? function->inclusive : row->family->inclusive;
-	g_autoptr(GString) family = g_string_new(NULL);
+	const Row *row = &g_array_index(self->rows, Row, number);
+	g_autoptr(GString) name = g_string_new(NULL);
+	double inclusive;
+	Cells *cells = out;
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	if (function != NULL) {
-		lode_function_name_json(json, "name", function->name);
-	} else {
+	if (row->family != NULL) {
 		lode_call_lines_family(
-			family, costs, self->functions->families, row->family, FAMILY_WIDTH, &wide);
-		lode_json_member_string(json, "name", family->str);
+			name, costs, self->functions->families, row->family, FAMILY_WIDTH, &wide);
+		cells->number = (double)NAN;
+		cells->self = row->family->self;
+		inclusive = row->family->inclusive;
+	} else {
+		const LodeFunctionCost *function = lode_function_cost_at(costs, row->function);
+		g_string_append(name, function->name);
+		cells->function = function->name;
+		cells->image = function->image;
+		cells->number = row->function;
+		cells->self = function->self;
+		inclusive = function->inclusive;
 	}
-	lode_json_member_string(json, "image", function != NULL ? function->image : NULL);
-	lode_json_member_number(json, "number", function != NULL ? (double)row->function : NAN);
-	lode_json_member_number(json, "self",
-		lode_share_of(function != NULL ? function->self : row->family->self, self->total));
-	lode_json_member_number(json, "inclusive",
-		costs->source != LODE_CALLS_UNKNOWN ? lode_share_of(inclusive, self->total) : NAN);
-	lode_function_name_json(json, "caller",
-		row->caller != LODE_NONE ? lode_function_cost_at(costs, row->caller)->name : NULL);
-	lode_json_member_string(json, "file",
-		row->caller != LODE_NONE && row->line != NULL ? row->line->file : NULL);
-	lode_json_member_number(
-		json, "line", row->caller != LODE_NONE && row->line != NULL ? row->line->line : 0);
-	lode_json_member_number(json, "more_callers", row->n_more);
-	lode_json_end(json, '}');
+	cells->name = g_strdup(name->str);
+	cells->self = lode_share_of(cells->self, self->total);
+	cells->inclusive = costs->source != LODE_CALLS_UNKNOWN
+	                           ? lode_share_of(inclusive, self->total)
+	                           : (double)NAN;
+	cells->n_more = row->n_more;
+	if (row->caller == LODE_NONE)
+		return;
+	cells->caller = lode_function_cost_at(costs, row->caller)->name;
+	cells->file = row->line != NULL ? row->line->file : NULL;
+	cells->line = row->line != NULL ? row->line->line : 0;
 }
 
 void lode_top_functions_json(const LodeTopFunctions *self, LodeJsonStream *json)
@@ -356,12 +387,12 @@ void lode_top_functions_json(const LodeTopFunctions *self, LodeJsonStream *json)
 	char *text = NULL;
 	size_t size;
 	FILE *notes = open_memstream(&text, &size);
+	const LodeListing listing = {.columns = &lode_top_function_columns,
+		.n_rows = self->rows->len,
+		.fill = fill_cells,
+		.user_data = self};
 
-	lode_json_key(json, "top_functions");
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < self->rows->len; i++)
-		put_json_row(self, &g_array_index(self->rows, Row, i), json);
-	lode_json_end(json, ']');
+	lode_listing_put_json(&listing, json);
 	put_notes(self, &wide, notes);
 	fclose(notes);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);

@@ -11,8 +11,10 @@ extern const LodeColumns lode_allocation_totals_columns, lode_memory_allocations
 	lode_memory_callers_columns, lode_memory_coverage_columns, lode_memory_layout_columns,
 	lode_memory_pivot_columns, lode_totals_columns;
 extern const LodeColumns lode_program_list_columns;
+extern const LodeColumns lode_compared_cause_columns, lode_compared_diagnosis_columns,
+	lode_compared_row_columns, lode_compared_side_columns, lode_compared_total_columns;
 extern const LodeColumns lode_diagnosis_columns, lode_finding_columns, lode_finding_place_columns,
-	lode_sequence_columns;
+	lode_sequence_columns, lode_top_function_columns;
 extern const LodeColumns lode_classification_columns, lode_classification_slices_columns,
 	lode_signature_match_columns;
 extern const LodeColumns lode_cache_columns, lode_cache_time_columns, lode_curve_bin_columns,

@@ -91,17 +91,23 @@ typedef struct {
 	size_t number; /* of the row in it; SIZE_MAX: none */
 } Rows;
 
+static void clear_owned(const LodeColumns *columns, char *row)
+{
+	for (unsigned i = 0; i < columns->n_columns; i++) {
+		const LodeColumn *column = &columns->columns[i];
+		if (column->kind == LODE_COLUMN_PART)
+			clear_owned(column->part, row + column->offset);
+		else if (column->stored == LODE_STORED_OWNED_TEXT)
+			g_clear_pointer((char **)(row + column->offset), g_free);
+		else if (column->stored == LODE_STORED_OWNED_TEXTS)
+			g_clear_pointer((GPtrArray **)(row + column->offset), g_ptr_array_unref);
+	}
+}
+
 static void clear_made(Rows *self)
 {
-	const LodeColumns *columns = self->listing->columns;
-
-	for (unsigned i = 0; self->number != SIZE_MAX && i < columns->n_columns; i++) {
-		void *member = (char *)self->made + columns->columns[i].offset;
-		if (columns->columns[i].stored == LODE_STORED_OWNED_TEXT)
-			g_clear_pointer((char **)member, g_free);
-		if (columns->columns[i].stored == LODE_STORED_OWNED_TEXTS)
-			g_clear_pointer((GPtrArray **)member, g_ptr_array_unref);
-	}
+	if (self->number != SIZE_MAX)
+		clear_owned(self->listing->columns, self->made);
 	self->number = SIZE_MAX;
 }
 
@@ -230,7 +236,8 @@ static unsigned choose_columns(Text *self, LodeTableColumn *out_columns)
 	for (unsigned at = 1; at <= LODE_TABLE_MAX_COLUMNS; at++) {
 		for (unsigned i = 0; i < listing->columns->n_columns; i++) {
 			const LodeColumn *column = &listing->columns->columns[i];
-			bool is_text = column->kind <= LODE_COLUMN_NAME;
+			bool is_text = column->kind <= LODE_COLUMN_NAME ||
+			               column->kind == LODE_COLUMN_ADDRESS;
 			const char *title = column->title != NULL ? column->title : column->key;
 			if (column->at != at || !is_wanted(listing, column) ||
 				(column->hides_empty && !has_value(self, column)))
@@ -269,10 +276,9 @@ void lode_listing_write_text(const LodeListing *self, const LodeTerminal *termin
 /* --- CSV --- */
 
 /* Whether a form with keys has it. */
-static bool has_key(const LodeListing *self, const LodeColumn *column, uint8_t form)
+static bool is_in(const LodeListing *self, const LodeColumn *column, uint8_t form)
 {
-	return column->key != NULL && (column->only == 0 || column->only == form) &&
-	       is_wanted(self, column);
+	return (column->only == 0 || column->only == form) && is_wanted(self, column);
 }
 
 static bool is_json(const LodeColumn *column)
@@ -289,13 +295,41 @@ static void put_json_value(
 		lode_json_strings(json, *(GPtrArray *const *)member_at(column, row));
 }
 
-static bool is_csv_cell(const LodeListing *self, const LodeColumn *column)
+static bool is_csv_cell(const LodeColumn *column)
 {
-	return (column->stored != LODE_STORED_NOWHERE || is_json(column)) &&
-	       has_key(self, column, LODE_IN_CSV);
+	return (column->stored != LODE_STORED_NOWHERE || is_json(column)) && column->key != NULL;
 }
 
-static void put_csv_cell(
+static void put_titles(
+	const LodeListing *self, const LodeColumns *columns, const char *prefix, LodeCsv *csv)
+{
+	for (unsigned i = 0; i < columns->n_columns; i++) {
+		const LodeColumn *column = &columns->columns[i];
+		if (!is_in(self, column, LODE_IN_CSV))
+			continue;
+		if (column->kind == LODE_COLUMN_GROUP)
+			prefix = column->title;
+		else if (column->kind == LODE_COLUMN_GROUP_END)
+			prefix = "";
+		else if (column->kind == LODE_COLUMN_PART)
+			put_titles(self, column->part, prefix, csv);
+		if (!is_csv_cell(column))
+			continue;
+		g_autofree char *title = g_strconcat(prefix, column->key, NULL);
+		lode_csv_text(csv, title);
+	}
+}
+
+void lode_listing_put_csv_titles(const LodeListing *self, FILE *out)
+{
+	LodeCsv csv;
+
+	lode_csv_init(&csv, out);
+	put_titles(self, self->columns, "", &csv);
+	lode_csv_end_row(&csv);
+}
+
+static void put_cell(
 	const LodeListing *self, const LodeColumn *column, const void *row, LodeCsv *csv)
 {
 	char buffer[LODE_NUMBER_SIZE];
@@ -314,24 +348,18 @@ static void put_csv_cell(
 	}
 }
 
-void lode_listing_put_csv_titles(const LodeListing *self, FILE *out)
+static void put_cells(
+	const LodeListing *self, const LodeColumns *columns, const void *row, LodeCsv *csv)
 {
-	const char *prefix = "";
-	LodeCsv csv;
-
-	lode_csv_init(&csv, out);
-	for (unsigned i = 0; i < self->columns->n_columns; i++) {
-		const LodeColumn *column = &self->columns->columns[i];
-		if (column->kind == LODE_COLUMN_GROUP)
-			prefix = column->title;
-		if (column->kind == LODE_COLUMN_GROUP_END)
-			prefix = "";
-		if (!is_csv_cell(self, column))
+	for (unsigned i = 0; i < columns->n_columns; i++) {
+		const LodeColumn *column = &columns->columns[i];
+		if (!is_in(self, column, LODE_IN_CSV))
 			continue;
-		g_autofree char *title = g_strconcat(prefix, column->key, NULL);
-		lode_csv_text(&csv, title);
+		if (column->kind == LODE_COLUMN_PART)
+			put_cells(self, column->part, member_at(column, row), csv);
+		else if (is_csv_cell(column))
+			put_cell(self, column, row, csv);
 	}
-	lode_csv_end_row(&csv);
 }
 
 void lode_listing_put_csv_rows(const LodeListing *self, FILE *out)
@@ -340,13 +368,8 @@ void lode_listing_put_csv_rows(const LodeListing *self, FILE *out)
 	LodeCsv csv;
 
 	lode_csv_init(&csv, out);
-	for (size_t number = 0; number < self->n_rows; number++) {
-		const void *row = row_at(&rows, number);
-		for (unsigned i = 0; i < self->columns->n_columns; i++) {
-			const LodeColumn *column = &self->columns->columns[i];
-			if (is_csv_cell(self, column))
-				put_csv_cell(self, column, row, &csv);
-		}
+	for (size_t i = 0; i < self->n_rows; i++) {
+		put_cells(self, self->columns, row_at(&rows, i), &csv);
 		lode_csv_end_row(&csv);
 	}
 }
@@ -359,7 +382,8 @@ void lode_listing_write_csv(const LodeListing *self, FILE *out)
 
 /* --- JSON --- */
 
-static void put_value(const LodeColumn *column, const void *row, LodeJsonStream *json)
+static void put_value(
+	const LodeListing *self, const LodeColumn *column, const void *row, LodeJsonStream *json)
 {
 	char buffer[LODE_NUMBER_SIZE];
 	const char *text = NULL;
@@ -368,40 +392,43 @@ static void put_value(const LodeColumn *column, const void *row, LodeJsonStream 
 
 	if (column->is_optional && (is_text ? text == NULL : isnan(number)))
 		return;
-	if (is_text && column->kind == LODE_COLUMN_NAME)
+	if (is_json(column)) {
+		lode_json_key(json, column->key);
+		put_json_value(self, column, row, json);
+	} else if (is_text && column->kind == LODE_COLUMN_NAME) {
 		lode_function_name_json(json, column->key, text);
-	else if (is_text)
+	} else if (is_text) {
 		lode_json_member_string(json, column->key, text);
-	else if (column->kind == LODE_COLUMN_FLAG)
+	} else if (column->kind == LODE_COLUMN_FLAG) {
 		lode_json_member_bool(json, column->key, number != 0);
-	else
+	} else {
 		lode_json_member_number(json, column->key, number);
+	}
 }
 
-static void put_members(const LodeListing *self, const void *row, LodeJsonStream *json)
+static void put_members(
+	const LodeListing *self, const LodeColumns *columns, const void *row, LodeJsonStream *json)
 {
-	for (unsigned i = 0; i < self->columns->n_columns; i++) {
-		const LodeColumn *column = &self->columns->columns[i];
-		if (column->kind == LODE_COLUMN_GROUP_END && is_wanted(self, column)) {
-			lode_json_end(json, '}');
-		} else if (column->put != NULL && column->key == NULL) {
-			column->put(json, row, self->user_data);
-		} else if (!has_key(self, column, LODE_IN_JSON)) {
+	for (unsigned i = 0; i < columns->n_columns; i++) {
+		const LodeColumn *column = &columns->columns[i];
+		if (!is_in(self, column, LODE_IN_JSON))
 			continue;
-		} else if (column->kind == LODE_COLUMN_GROUP) {
+		if (column->kind == LODE_COLUMN_GROUP_END)
+			lode_json_end(json, '}');
+		else if (column->put != NULL && column->key == NULL)
+			column->put(json, row, self->user_data);
+		else if (column->kind == LODE_COLUMN_PART)
+			put_members(self, column->part, member_at(column, row), json);
+		else if (column->kind == LODE_COLUMN_GROUP)
 			lode_json_member_begin(json, column->key, '{');
-		} else if (is_json(column)) {
-			lode_json_key(json, column->key);
-			put_json_value(self, column, row, json);
-		} else {
-			put_value(column, row, json);
-		}
+		else if (column->key != NULL)
+			put_value(self, column, row, json);
 	}
 }
 
 void lode_columns_put_json(const LodeColumns *self, const void *row, LodeJsonStream *json)
 {
-	put_members(&(LodeListing){.columns = self}, row, json);
+	put_members(&(LodeListing){0}, self, row, json);
 }
 
 void lode_listing_put_json_rows(const LodeListing *self, LodeJsonStream *json)
@@ -410,7 +437,7 @@ void lode_listing_put_json_rows(const LodeListing *self, LodeJsonStream *json)
 
 	for (size_t i = 0; i < self->n_rows; i++) {
 		lode_json_line_begin(json, '{');
-		put_members(self, row_at(&rows, i), json);
+		put_members(self, self->columns, row_at(&rows, i), json);
 		lode_json_end(json, '}');
 	}
 }

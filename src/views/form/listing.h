@@ -42,6 +42,8 @@ typedef enum {
 	/* Encloses the columns up to the end: an object in JSON, in CSV `title` before each key. */
 	LODE_COLUMN_GROUP,
 	LODE_COLUMN_GROUP_END,
+	/* The columns of another set, whose row is a member of this one; not in text. */
+	LODE_COLUMN_PART,
 } LodeColumnKind;
 
 /* How the row has the value. */
@@ -63,12 +65,15 @@ typedef enum {
 
 enum { LODE_IN_JSON = 1, LODE_IN_CSV = 2 };
 
+typedef struct LodeColumns LodeColumns;
+
 typedef struct {
 	const char *key; /* in JSON and CSV; NULL: in neither */
 	LodeColumnKind kind;
 	LodeStored stored;
 	size_t offset;            /* in the row */
 	const char *const *words; /* the value is the number of one of these; NULL: it is not */
+	const LodeColumns *part;  /* of the kind of that name */
 	uint8_t only;             /* of the forms with a key; 0: in both */
 	bool is_repeated;         /* stands for several: lode_columns_repeat() */
 	bool is_optional;         /* JSON leaves it out where there is no value, instead of null */
@@ -125,18 +130,20 @@ typedef struct {
 	.kind = LODE_COLUMN_TEXT, .offset = offsetof(type, member), .stored = LODE_STORED_TEXT
 #define LODE_CELL_BORROWED_NAME(type, member)                                                      \
 	.kind = LODE_COLUMN_NAME, .offset = offsetof(type, member), .stored = LODE_STORED_TEXT
+#define LODE_CELL_PART(type, member, set)                                                          \
+	.kind = LODE_COLUMN_PART, .offset = offsetof(type, member), .part = &(set)
 #define LODE_GROUP(prefix) .kind = LODE_COLUMN_GROUP, .title = (prefix)
 #define LODE_GROUP_END                                                                             \
 	{                                                                                          \
 		.kind = LODE_COLUMN_GROUP_END                                                      \
 	}
 
-typedef struct {
+struct LodeColumns {
 	const char *name; /* of the list in JSON */
 	const LodeColumn *columns;
 	unsigned n_columns;
 	size_t row_size;
-} LodeColumns;
+};
 
 /* Of an array of columns and the type of their rows. */
 #define LODE_COLUMNS(name, columns, type)                                                          \

@@ -13,6 +13,17 @@
 static const char *const kinds[] = {"file", "folder"};
 
 typedef struct {
+	uint32_t line;
+	char *file;
+} Place;
+
+static const LodeColumn place_columns[] = {
+	{"line", LODE_CELL_NUMBER(Place, line)},
+	{"file", LODE_CELL_TEXT(Place, file), .only = LODE_IN_CSV},
+};
+static const LodeColumns places = LODE_COLUMNS("places", place_columns, Place);
+
+typedef struct {
 	const char *name;
 	uint32_t kind, level;
 	uint64_t address, bytes;
@@ -20,6 +31,7 @@ typedef struct {
 	bool is_open;
 	LodeStyle style;
 	char *note;
+	Place place;
 	double counts[2];
 	GPtrArray *texts;
 } Row;
@@ -47,6 +59,10 @@ static const LodeColumn columns[] = {
 	{"note", LODE_CELL_TEXT(Row, note), .only = LODE_IN_CSV, .when = 2},
 	{"list", LODE_CELL_JSON(put_counts)},
 	{"texts", LODE_CELL_TEXTS(Row, texts)},
+	{"place", LODE_GROUP("at_"), .only = LODE_IN_CSV},
+	{LODE_CELL_PART(Row, place, places)},
+	{.kind = LODE_COLUMN_GROUP_END, .only = LODE_IN_CSV},
+	{LODE_CELL_PART(Row, place, places), .when = 4},
 	{.titled = 1, LODE_CELL_SIZE(Row, bytes), .at = 2},
 	{.title = "never", LODE_CELL_SIZE(Row, bytes), .at = 4, .when = 4},
 };
@@ -58,9 +74,9 @@ static void fill(size_t number, void *out, const void *user_data)
 	Row *row = out;
 
 	*row = number == 0 ? (Row){"a,b", 1, 0, 4096, 2048, 0.5, (double)NAN, true,
-				     LODE_STYLE_PLAIN, g_strdup("x"), {1, 2}}
+				     LODE_STYLE_PLAIN, g_strdup("x"), {5, g_strdup("f")}, {1, 2}}
 	                   : (Row){NULL, 0, 1, 0, 1, 0.25, (double)NAN, false, LODE_STYLE_BLANK,
-				     NULL, {3, 4}};
+				     NULL, {0}, {3, 4}};
 	row->texts = g_ptr_array_new();
 	g_ptr_array_add(row->texts, "y");
 }
@@ -89,9 +105,9 @@ static void test_small(void)
 	lode_listing_write_csv(&listing, file = sample_open());
 	g_autofree char *csv = sample_close(file);
 	g_assert_cmpstr(csv, ==,
-		"name,kind,address,share,rate,n:one,n:two,note,list,texts\r\n"
-		"\"a,b\",folder,0x1000,0.5,,1,2,x,\"[1,2]\",\"[\"\"y\"\"]\"\r\n"
-		",file,0x0,0.25,,3,4,,\"[3,4]\",\"[\"\"y\"\"]\"\r\n");
+		"name,kind,address,share,rate,n:one,n:two,note,list,texts,at_line,at_file\r\n"
+		"\"a,b\",folder,0x1000,0.5,,1,2,x,\"[1,2]\",\"[\"\"y\"\"]\",5,f\r\n"
+		",file,0x0,0.25,,3,4,,\"[3,4]\",\"[\"\"y\"\"]\",0,\r\n");
 	lode_json_stream_init(&json, file = sample_open());
 	lode_json_begin(&json, '{');
 	lode_listing_put_json(&listing, &json);
@@ -100,11 +116,11 @@ static void test_small(void)
 	g_assert_cmpstr(object, ==,
 		"{\"rows\":[\n"
 		"{\"name\":\"a,b\",\"kind\":\"folder\",\"address\":\"0x1000\",\"share\":0.5,"
-		"\"counts\":{\"one\":1,\"two\":2},\"open\":true,\"list\":[1,2],\"texts\":[\"y\"]},"
-	        "\n"
+		"\"counts\":{\"one\":1,\"two\":2},\"open\":true,\"list\":[1,2],\"texts\":[\"y\"],"
+		"\"line\":5},\n"
 		"{\"name\":null,\"kind\":\"file\",\"address\":\"0x0\",\"share\":0.25,"
-		"\"counts\":{\"one\":3,\"two\":4},\"open\":false,\"list\":[3,4],\"texts\":[\"y\"]}]"
-	        "}\n");
+		"\"counts\":{\"one\":3,\"two\":4},\"open\":false,\"list\":[3,4],\"texts\":[\"y\"],"
+		"\"line\":0}]}\n");
 	g_free((void *)own.columns);
 }
 
@@ -149,7 +165,7 @@ static void check_keys(const LodeColumns *set)
 	}
 }
 
-/* Columns whose cells only their view can make are left out. */
+/* Columns whose cells only their view can make are left out, and parts, which are declared, too. */
 static void write_forms(const LodeColumns *set, size_t n_rows)
 {
 	g_autofree LodeColumn *plain = g_new0(LodeColumn, set->n_columns);
@@ -160,7 +176,8 @@ static void write_forms(const LodeColumns *set, size_t n_rows)
 	FILE *file;
 
 	for (unsigned i = 0; i < set->n_columns; i++)
-		if (set->columns[i].append == NULL && set->columns[i].put == NULL)
+		if (set->columns[i].append == NULL && set->columns[i].put == NULL &&
+			set->columns[i].kind != LODE_COLUMN_PART)
 			plain[own.n_columns++] = set->columns[i];
 	const LodeListing listing = {.columns = &own,
 		.n_rows = n_rows,
