@@ -77,7 +77,7 @@ def main(arguments):
     for number, verb in enumerate(names, 1):
         path = ROOT / "man" / f"lode-{verb.replace(' ', '-')}.1"
         page = path.read_text(encoding="utf-8")
-        said = subprocess.run([lode, *verb.split(), "--help"], capture_output=True, text=True,
+        said = subprocess.run([lode, *verb.split(), "--help=all"], capture_output=True, text=True,
                               check=True, stdin=subprocess.DEVNULL).stdout
         made = SECTION.sub(lambda _: section(said), page)
         if not is_check:

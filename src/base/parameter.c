@@ -137,7 +137,18 @@ static bool refuse_unknown(const LodeParameterGroup *groups, const char *name,
 typedef struct {
 	const LodeParameterGroup *groups;
 	LodeParameterPairs *pairs;
+	LodeHelp help;
 } Line;
+
+static gboolean take_help(const char *name, const char *value, void *user_data, GError **error)
+{
+	Line *self = user_data;
+
+	(void)name;
+	(void)error;
+	self->help = g_strcmp0(value, "all") == 0 ? LODE_HELP_ALL : LODE_HELP_BRIEF;
+	return TRUE;
+}
 
 static gboolean take_option(const char *name, const char *value, void *user_data, GError **error)
 {
@@ -162,12 +173,13 @@ static gboolean take_option(const char *name, const char *value, void *user_data
 	return TRUE;
 }
 
-static GOptionContext *make_context(const LodeParameterLine *self, Line *line, gboolean *help)
+static GOptionContext *make_context(const LodeParameterLine *self, Line *line)
 {
 	GOptionContext *context = g_option_context_new(NULL);
 	GOptionGroup *main_group = g_option_group_new("main", "", "", line, NULL);
 	g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
-	const GOptionEntry first = {"help", 'h', 0, G_OPTION_ARG_NONE, help, NULL, NULL};
+	const GOptionEntry first = {"help", 'h', G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
+		(void *)take_help, NULL, NULL};
 	const LodeParameter *row;
 
 	g_array_append_val(entries, first);
@@ -216,11 +228,10 @@ static void drop_separator(char **rest)
 }
 
 bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
-	LodeParameterPairs *out_pairs, bool *out_wants_help, char ***out_rest, GError **error)
+	LodeParameterPairs *out_pairs, LodeHelp *out_help, char ***out_rest, GError **error)
 {
-	gboolean wants_help = FALSE;
-	Line line = {self->groups, out_pairs};
-	g_autoptr(GOptionContext) context = make_context(self, &line, &wants_help);
+	Line line = {self->groups, out_pairs, LODE_HELP_NONE};
+	g_autoptr(GOptionContext) context = make_context(self, &line);
 	g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 	g_autoptr(GStrvBuilder) rest_builder = g_strv_builder_new();
 	g_autoptr(GError) cause = NULL;
@@ -236,7 +247,7 @@ bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
 	g_strv_builder_addv(rest_builder, (const char **)words + 1);
 	g_strv_builder_addv(rest_builder, (const char **)at);
 	*out_rest = g_strv_builder_end(rest_builder);
-	*out_wants_help = wants_help;
+	*out_help = line.help;
 	bool begins_with_separator = (*out_rest)[0] != NULL && strcmp((*out_rest)[0], "--") == 0;
 	if (!self->keeps_separator && (!self->ends_at_first || begins_with_separator))
 		drop_separator(*out_rest);

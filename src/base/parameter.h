@@ -56,6 +56,7 @@ typedef struct {
 	                         other option that does not need it */
 	const char *needs;    /* likewise: it can only be given with one of these */
 	LodeParameterAudience audience;
+	bool is_rare;        /* only --help=all has it */
 	const char *summary; /* for --help: lower case, no full stop */
 } LodeParameter;
 
@@ -64,7 +65,14 @@ typedef struct {
 	const char *title; /* "Mining"; NULL ends the list */
 	const LodeParameter *rows;
 	size_t offset; /* of the rows' struct in the whole */
+	bool is_rare;  /* all of its rows are */
 } LodeParameterGroup;
+
+typedef enum {
+	LODE_HELP_NONE,
+	LODE_HELP_BRIEF, /* --help: without what is rare */
+	LODE_HELP_ALL,   /* --help=all */
+} LodeHelp;
 
 /* clang-format off */
 /* offsetof() that does not compile if the field has a different type. */
@@ -130,12 +138,12 @@ typedef struct {
 } LodeParameterLine;
 
 /*
- * Splits a command line: options of the groups become pairs; *out_wants_help: whether --help is
- * given; *out_rest: the other words, without a leading "--", which the caller frees with
+ * Splits a command line: options of the groups become pairs; *out_help: which --help is given;
+ * *out_rest: the other words, without a leading "--", which the caller frees with
  * g_strfreev(). Errors: _USAGE, with "did you mean".
  */
 bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
-	LodeParameterPairs *out_pairs, bool *out_wants_help, char ***out_rest, GError **error);
+	LodeParameterPairs *out_pairs, LodeHelp *out_help, char ***out_rest, GError **error);
 
 /*
  * Fills the struct of the groups, whose fields are zero or have their defaults. If a name that

@@ -52,13 +52,19 @@ static void write_option(FILE *out, const LodeParameter *option)
 	g_string_free(left, TRUE);
 }
 
+static bool is_rare(const LodeParameterGroup *group, const LodeParameter *row)
+{
+	return lode_parameter_is_option(row) && (group->is_rare || row->is_rare);
+}
+
 /* A group may contain only parameters of the page. */
-static void write_options(FILE *out, const LodeParameterGroup *group)
+static void write_options(FILE *out, const LodeParameterGroup *group, LodeHelp help)
 {
 	bool has_title = false;
 
 	for (const LodeParameter *row = group->rows; row->name != NULL; row++) {
-		if (!lode_parameter_is_option(row))
+		if (!lode_parameter_is_option(row) ||
+			(help != LODE_HELP_ALL && is_rare(group, row)))
 			continue;
 		if (!has_title)
 			fprintf(out, "\n%s:\n", group->title);
@@ -114,27 +120,55 @@ static void page_put(Page *self, FILE *out)
 	free(self->text);
 }
 
-static void write_verb(const LodeVerb *verb, FILE *out)
+static guint count_rare(const LodeParameterGroup *groups)
+{
+	guint n = 0;
+
+	for (; groups->title != NULL; groups++)
+		for (const LodeParameter *row = groups->rows; row->name != NULL; row++)
+			n += is_rare(groups, row);
+	return n;
+}
+
+/* The first paragraph of a description, and its examples. */
+static void write_beginning(FILE *out, const char *description)
+{
+	const char *end = strstr(description, "\n\n"), *examples = strstr(description, "Examples:");
+	g_autofree char *first = end != NULL ? g_strndup(description, (gsize)(end - description))
+	                                     : g_strdup(description);
+
+	write_description(out, first);
+	if (examples != NULL && end != NULL && examples > end) {
+		fputc('\n', out);
+		write_description(out, examples);
+	}
+}
+
+static void write_verb(const LodeVerb *verb, LodeHelp help, FILE *out)
 {
 	g_autofree LodeParameterGroup *groups = lode_verb_groups(verb);
+	guint n_rare = help != LODE_HELP_ALL ? count_rare(groups) : 0;
 
 	fprintf(out, "Usage: lode %s [OPTION…] %s\n\n", verb->name, verb->arguments);
 	g_autofree char *first = g_utf8_strup(verb->summary, 1);
 	g_autofree char *summary = g_strconcat(first, verb->summary + 1, ".", NULL);
 	write_wrapped(out, summary, 0, 0);
 	for (const LodeParameterGroup *group = groups; group->title != NULL; group++)
-		write_options(out, group);
-	if (verb->description != NULL) {
-		fputc('\n', out);
-		write_description(out, verb->description);
-	}
+		write_options(out, group, help);
+	if (n_rare > 0)
+		fprintf(out, "%*s%u more options and all that is to say: --help=all\n", NAME_COLUMN,
+			"", n_rare);
+	if (verb->description == NULL)
+		return;
+	fputc('\n', out);
+	(n_rare > 0 ? write_beginning : write_description)(out, verb->description);
 }
 
-void lode_help_write_verb(const LodeVerb *verb, FILE *out)
+void lode_help_write_verb(const LodeVerb *verb, LodeHelp help, FILE *out)
 {
 	Page page;
 
-	write_verb(verb, page_begin(&page));
+	write_verb(verb, help, page_begin(&page));
 	page_put(&page, out);
 }
 

@@ -9,8 +9,8 @@
 /* `lode --help`. */
 void lode_help_write_overview(FILE *out);
 
-/* `lode VERB --help`. */
-void lode_help_write_verb(const LodeVerb *verb, FILE *out);
+/* `lode VERB --help`, or --help=all. */
+void lode_help_write_verb(const LodeVerb *verb, LodeHelp help, FILE *out);
 
 /* `lode FIRST_WORD --help`: the verbs of two words that begin so. */
 void lode_help_write_verbs(const char *first_word, FILE *out);

@@ -247,13 +247,13 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	g_autofree void *options = g_malloc0(verb->size);
 	g_autoptr(GError) error = NULL;
 	g_auto(GStrv) rest = NULL;
-	bool wants_help = false;
+	LodeHelp help = LODE_HELP_NONE;
 
 	lode_parameter_pairs_init(&pairs);
-	if (!lode_parameter_line_split(&line, arguments, &pairs, &wants_help, &rest, &error))
+	if (!lode_parameter_line_split(&line, arguments, &pairs, &help, &rest, &error))
 		return exit_status_of(verb, options, error);
-	if (wants_help) {
-		lode_help_write_verb(verb, stdout);
+	if (help != LODE_HELP_NONE) {
+		lode_help_write_verb(verb, help, stdout);
 		return LODE_EXIT_OK;
 	}
 	if (verb->init != NULL)
@@ -289,7 +289,7 @@ static int run_help(char **arguments)
 		return LODE_EXIT_OK;
 	if (verb == NULL)
 		return fail_unknown_verb(arguments);
-	lode_help_write_verb(verb, stdout);
+	lode_help_write_verb(verb, LODE_HELP_BRIEF, stdout);
 	return LODE_EXIT_OK;
 }
 

@@ -25,12 +25,12 @@ extern const LodeParameter lode_mining_threshold_rows[], lode_mining_shape_rows[
 
 /* clang-format off */
 /* Their groups, for a field of a verb's struct. */
-#define LODE_MINING_GROUPS(type, field) \
-	{"What is reported", lode_mining_threshold_rows, offsetof(type, field)}, \
-	{"What a sequence is", lode_mining_shape_rows, offsetof(type, field)}, \
-	{"What is mined", lode_mining_graph_rows, offsetof(type, field)}, \
-	{"Instruction sequences", lode_mining_instruction_rows, offsetof(type, field)}, \
-	{"The run", lode_mining_work_rows, offsetof(type, field)}
+#define LODE_MINING_GROUPS(type, field, rare) \
+	{"What is reported", lode_mining_threshold_rows, offsetof(type, field), rare}, \
+	{"What a sequence is", lode_mining_shape_rows, offsetof(type, field), rare}, \
+	{"What is mined", lode_mining_graph_rows, offsetof(type, field), rare}, \
+	{"Instruction sequences", lode_mining_instruction_rows, offsetof(type, field), rare}, \
+	{"The run", lode_mining_work_rows, offsetof(type, field), rare}
 /* clang-format on */
 
 /* The defaults. */

@@ -19,31 +19,33 @@ const LodeParameter lode_recording_rows[] = {
 		.summary = "run a second time, in qemu: count every execution"},
 	{"exact", LODE_FLAG(Options, is_exact), .excludes = "count " OPTIONS_OF_SAMPLING,
 		.summary = "run once, in qemu: count every execution, and estimate the time"},
-	{"once", LODE_FLAG(Options, is_once),
+	{"once", LODE_FLAG(Options, is_once), .is_rare = true,
 		.summary = "run once, at full speed, sampled: the default"},
 	{"trace", LODE_FLAG(Options, is_trace), .excludes = "count exact fast " OPTIONS_OF_SAMPLING,
 		.summary = "run once, in qemu: trace every access to memory, and simulate caches"},
 	{"simulate", LODE_TEXT(Options, simulate), .value = "CACHES", .needs = "trace count exact",
-		.excludes = "fast",
+		.excludes = "fast", .is_rare = true,
 		.summary = "with --trace, --count or --exact: simulate these caches: a "
 			   "description such as i1=32K:8:64,d1=32K:8:64,l2=1M:16:64, or a preset "
 			   "(default: this machine's); counting simulates a first level for code "
 			   "and for data and the last level, LRU"},
 	{"branches", LODE_WORD(Options, recording.branches), .value = "tage|callgrind",
 		.read = lode_branch_model_from_text, .given = offsetof(Options, has_branches),
-		.needs = "trace count exact", .excludes = "fast",
+		.needs = "trace count exact", .excludes = "fast", .is_rare = true,
 		.summary = "with --trace, --count or --exact: predict branches as processors of "
 			   "today do or as callgrind does (default: tage with --trace, else "
 			   "callgrind)"},
-	{"allocations", LODE_FLAG(Options, recording.has_allocations),
+	{"allocations", LODE_FLAG(Options, recording.has_allocations), .is_rare = true,
 		.summary = "with --trace: record what the program allocates, and where, so that "
 			   "misses have the names of allocation sites"},
-	{"fast", LODE_FLAG(Options, recording.is_fast), .needs = "count exact",
+	{"fast", LODE_FLAG(Options, recording.is_fast), .needs = "count exact", .is_rare = true,
 		.summary = "with --count or --exact: do not simulate caches and branch "
 			   "prediction"},
 	{"no-follow", LODE_FLAG(Options, recording.is_alone), .excludes = "only pid",
+		.is_rare = true,
 		.summary = "the program alone, not the programs and processes that it starts"},
 	{"only", LODE_TEXTS(Options, recording.only), .value = "GLOB", .excludes = "pid",
+		.is_rare = true,
 		.summary = "only programs with such a name, such as 'cc1*' (with a slash: such a "
 			   "path); may be repeated"},
 	{"pid", 'p', LODE_COUNT(Options, recording.pid), .least = 1, .most = G_MAXINT32,
@@ -54,13 +56,13 @@ const LodeParameter lode_recording_rows[] = {
 		.summary = "sample for this long, then end the program (not with --pid)"},
 	{"kernel", LODE_FLAG(Options, recording.has_kernel),
 		.summary = "sample the kernel's code too, where that is allowed"},
-	{"no-switches", LODE_FLAG(Options, recording.has_no_switches),
+	{"no-switches", LODE_FLAG(Options, recording.has_no_switches), .is_rare = true,
 		.summary = "do not record context switches, for a program that makes a hundred "
 			   "thousand a second: no latency, no times of threads"},
-	{"no-registers", LODE_FLAG(Options, recording.has_no_registers),
+	{"no-registers", LODE_FLAG(Options, recording.has_no_registers), .is_rare = true,
 		.summary = "record neither registers nor the top of the stack with samples, nor "
 			   "page faults: smaller recordings, without data addresses and callers"},
-	{"event", 'e', LODE_TEXTS(Options, recording.events), .value = "EVENT",
+	{"event", 'e', LODE_TEXTS(Options, recording.events), .value = "EVENT", .is_rare = true,
 		.summary = "what to sample, as for lode record; may be repeated"},
 	LODE_CALL_GRAPH_ROWS(Options, recording.has_call_chains, call_graph, "sample",
 		"'lode export' has formats that show them"),
@@ -75,10 +77,10 @@ const LodeParameter lode_recording_rows[] = {
 	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
 		.summary = "the profile to write; an existing one is replaced (default: "
 			   "PROGRAM.lode)"},
-	{"report", LODE_FILE(Options, report), .value = "FILE",
+	{"report", LODE_FILE(Options, report), .value = "FILE", .is_rare = true,
 		.summary = "write the report to this file (default: standard output if that is a "
 			   "terminal, else standard error)"},
-	{"keep-recording", LODE_FILE(Options, keep_recording), .value = "DIR",
+	{"keep-recording", LODE_FILE(Options, keep_recording), .value = "DIR", .is_rare = true,
 		.summary = "record into this directory and keep the recordings there"},
 	{"debuginfod", LODE_FLAG(Options, allow_debuginfod),
 		.summary = "fetch missing debug information from the servers in DEBUGINFOD_URLS"},

@@ -33,7 +33,7 @@ static const LodeParameter rows[] = {
 
 static const LodeParameterGroup groups[] = {
 	{"Options", rows, 0},
-	LODE_MINING_GROUPS(Options, mining),
+	LODE_MINING_GROUPS(Options, mining, false),
 	{NULL},
 };
 

@@ -66,7 +66,7 @@ static int run(void *options, char **arguments, GError **error)
 	g_auto(LodeParameterPairs) pairs;
 	g_autoptr(GPtrArray) lists = NULL;
 	g_auto(GStrv) program = NULL;
-	bool wants_help = false;
+	LodeHelp help = LODE_HELP_NONE;
 
 	lode_parameter_pairs_init(&pairs);
 	if (arguments[0] == NULL) {
@@ -75,16 +75,16 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	}
 	/* Options ended at FILE; options after it are added to those before it. */
-	if (!lode_parameter_line_split(
-		    &line, arguments + 1, &pairs, &wants_help, &program, error) ||
+	if (!lode_parameter_line_split(&line, arguments + 1, &pairs, &help, &program, error) ||
 		!lode_parameters_fill(
 			groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options, &lists, error))
 		return LODE_EXIT_USAGE;
-	if (wants_help || *program == NULL) {
+	if (help != LODE_HELP_NONE || *program == NULL) {
 		lode_parameter_refuse(error, "%s",
-			wants_help ? "--help comes before FILE"
-				   : "PROGRAM is missing: lode place apply FILE -- PROGRAM "
-				     "ARGUMENT…");
+			help != LODE_HELP_NONE
+				? "--help comes before FILE"
+				: "PROGRAM is missing: lode place apply FILE -- PROGRAM "
+				  "ARGUMENT…");
 		return LODE_EXIT_USAGE;
 	}
 	return apply(options, arguments[0], program, error);

@@ -37,8 +37,8 @@ static const LodeParameter rows[] = {
 
 static const LodeParameterGroup groups[] = {
 	{"Options", lode_recording_rows, offsetof(Options, recording)},
-	{"Names in the report", rows, 0},
-	LODE_MINING_GROUPS(Options, mining),
+	{"Names in the report", rows, 0, true},
+	LODE_MINING_GROUPS(Options, mining, true),
 	{NULL},
 };
 
@@ -181,8 +181,8 @@ const LodeVerb lode_verb_run = {
 	.summary = "record a program and report what costs",
 	.description =
 		"The program runs once, at nearly full speed, while the kernel samples where time "
-		"is spent, and short stretches of it, windows, are executed one instruction at a "
-		"time. Execution counts are inferred from both.\n"
+		"is spent; breakpoints and single steps, set from outside, tell which way it goes "
+		"from there. Execution counts are inferred from both.\n"
 		"\n"
 		"With --count the program then runs a second time in qemu, where every execution "
 		"is counted, about 10 to 150 times slower (4 to 60 times with --fast) and with "

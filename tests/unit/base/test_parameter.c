@@ -84,12 +84,12 @@ static void ask_line(Asked *self, const char *line)
 {
 	g_auto(GStrv) words = *line != '\0' ? g_strsplit(line, " ", -1) : g_new0(char *, 1);
 	const LodeParameterLine how = {.groups = groups};
-	bool wants_help;
+	LodeHelp help;
 
 	*self = (Asked){0};
 	lode_parameter_pairs_init(&self->pairs);
-	self->is_right = lode_parameter_line_split(&how, words, &self->pairs, &wants_help,
-				 &self->rest, &self->error) &&
+	self->is_right = lode_parameter_line_split(
+				 &how, words, &self->pairs, &help, &self->rest, &self->error) &&
 	                 lode_parameters_fill(groups, &self->pairs, LODE_PARAMETER_FOR_TERMINAL,
 				 &self->whole, &self->lists, &self->error);
 }
@@ -211,13 +211,13 @@ static void test_faults(void)
 		g_autofree char *whole = g_strconcat(option, cases[i].value, NULL);
 		g_auto(Asked) line = {0}, address;
 		const LodeParameterLine how = {.groups = groups};
-		bool wants_help;
+		LodeHelp help;
 
 		words[0] = whole;
 		lode_parameter_pairs_init(&line.pairs);
 		g_assert_false(
 			lode_parameter_line_split(
-				&how, words, &line.pairs, &wants_help, &line.rest, &line.error) &&
+				&how, words, &line.pairs, &help, &line.rest, &line.error) &&
 			lode_parameters_fill(groups, &line.pairs, LODE_PARAMETER_FOR_TERMINAL,
 				&line.whole, &line.lists, &line.error));
 		ask_address(&address, query);
