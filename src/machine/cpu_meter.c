@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/cpu_meter.h"
 
+#include "machine/process_tree.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,54 +39,23 @@ static bool read_time(const char *proc, pid_t pid, LodeCpuTime *out_time)
 	return read_status(proc, pid, out_time, &state);
 }
 
-static void add_children_of_thread(const char *directory, const char *thread, GArray *processes)
-{
-	g_autofree char *path = g_build_filename(directory, thread, "children", NULL);
-	g_autofree char *text = NULL;
-
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return;
-	for (char *at = text, *end;; at = end) {
-		pid_t child = (pid_t)strtol(at, &end, 10);
-		if (end == at)
-			break;
-		g_array_append_val(processes, child);
-	}
-}
-
-static void add_children(const char *proc, pid_t pid, GArray *processes)
-{
-	g_autofree char *path = g_strdup_printf("%s/%d/task", proc, (int)pid);
-	g_autoptr(GDir) listing = g_dir_open(path, 0, NULL);
-	const char *name;
-
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
-		add_children_of_thread(path, name, processes);
-}
-
-/* All running descendants of a process, without the process. */
-static GHashTable *descendants(const char *proc, pid_t pid)
-{
-	g_autoptr(GArray) processes = g_array_new(FALSE, FALSE, sizeof(pid_t));
-	GHashTable *found = g_hash_table_new(NULL, NULL);
-
-	add_children(proc, pid, processes);
-	for (guint i = 0; i < processes->len; i++) {
-		pid_t next = g_array_index(processes, pid_t, i);
-		if (g_hash_table_add(found, GINT_TO_POINTER(next)))
-			add_children(proc, next, processes);
-	}
-	return found;
-}
-
 void lode_cpu_meter_begin(LodeCpuMeter *self, const char *proc, pid_t pid, bool is_new)
 {
 	lode_cpu_meter_clear(self);
 	*self = (LodeCpuMeter){.proc = proc, .pid = pid};
-	self->older = is_new ? g_hash_table_new(NULL, NULL) : descendants(proc, pid);
+	self->older = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	if (!is_new && !read_time(proc, pid, &self->start))
 		self->pid = 0;
 	self->last = self->start;
+}
+
+void lode_cpu_meter_follow(LodeCpuMeter *self, pid_t pid)
+{
+	LodeCpuTime start;
+
+	if (self->pid != 0 && pid != self->pid && read_time(self->proc, pid, &start))
+		g_hash_table_replace(
+			self->older, GINT_TO_POINTER(pid), g_memdup2(&start, sizeof(start)));
 }
 
 void lode_cpu_meter_clear(LodeCpuMeter *self)
@@ -123,27 +94,35 @@ bool lode_cpu_meter_add(LodeCpuMeter *self, pid_t pid)
 	return state != 'Z' && state != 'X';
 }
 
-static void add_running_children(LodeCpuMeter *self)
-{
-	g_autoptr(GHashTable) running = descendants(self->proc, self->pid);
-	GHashTableIter at;
-	void *child;
-
-	g_hash_table_iter_init(&at, running);
-	while (g_hash_table_iter_next(&at, &child, NULL)) {
-		LodeCpuTime own;
-		if (g_hash_table_contains(self->older, child) ||
-			!read_time(self->proc, GPOINTER_TO_INT(child), &own))
-			continue;
-		add_to(&self->last, &own);
-	}
-}
-
 /* The kernel computes the split into user and system time at each read, so that one of them may
  * seem to decrease. */
 static uint64_t passed(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;
+}
+
+/* The processes that ran before, and those that the metered one has started since. */
+static void add_running(LodeCpuMeter *self)
+{
+	const LodeProcessTree tree = {.pid = self->pid};
+	g_autoptr(GArray) running = lode_process_tree_list(&tree, self->proc);
+	GHashTableIter at;
+	void *pid, *start;
+
+	for (guint i = 1; i < running->len; i++) {
+		pid_t child = g_array_index(running, pid_t, i);
+		if (!g_hash_table_contains(self->older, GINT_TO_POINTER(child)))
+			lode_cpu_meter_add(self, child);
+	}
+	g_hash_table_iter_init(&at, self->older);
+	while (g_hash_table_iter_next(&at, &pid, &start)) {
+		const LodeCpuTime *before = start;
+		LodeCpuTime now;
+		if (!read_time(self->proc, GPOINTER_TO_INT(pid), &now))
+			continue;
+		self->others.user_ns += passed(before->user_ns, now.user_ns);
+		self->others.system_ns += passed(before->system_ns, now.system_ns);
+	}
 }
 
 bool lode_cpu_meter_end(LodeCpuMeter *self, const struct rusage *ended, LodeCpuTime *out_time)
@@ -155,7 +134,7 @@ bool lode_cpu_meter_end(LodeCpuMeter *self, const struct rusage *ended, LodeCpuT
 		self->last.system_ns = nanoseconds(&ended->ru_stime);
 	} else {
 		lode_cpu_meter_update(self);
-		add_running_children(self);
+		add_running(self);
 	}
 	out_time->user_ns = passed(self->start.user_ns, self->last.user_ns);
 	out_time->system_ns = passed(self->start.system_ns, self->last.system_ns);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processor time of a process during a recording, in user code and in the kernel: its threads, the
- * children that it has waited for, and those that run at the end; for a process that has ended,
- * other descendants count only if they are added. Read from /proc/PID/stat, in ticks of 10 ms
- * (proc(5)), or more precisely from wait4(2) for a child of lode.
+ * children that it has waited for, and those that it started and that run at the end; processes
+ * that ran before count from when they are followed; for a process that has ended, other
+ * descendants count only if they are added. Read from /proc/PID/stat, in ticks of 10 ms (proc(5)),
+ * or more precisely from wait4(2) for a child of lode.
  */
 #pragma once
 
@@ -22,13 +23,18 @@ typedef struct {
 	pid_t pid;        /* 0: not started */
 	LodeCpuTime start, last;
 	LodeCpuTime others; /* time of added processes */
-	GHashTable *older;  /* private: children that ran before the measurement */
+	GHashTable *older;  /* private: pid → the LodeCpuTime of one that is followed */
 } LodeCpuMeter;
 
 /* Starts the measurement; `proc` is borrowed. `is_new`: the process is forked but has not run yet.
  */
 void lode_cpu_meter_begin(LodeCpuMeter *self, const char *proc, pid_t pid, bool is_new);
 void lode_cpu_meter_clear(LodeCpuMeter *self);
+
+/* Counts a process that runs already from now on, but not what it starts. Its time does not count
+ * if it ends before the measurement. */
+void lode_cpu_meter_follow(LodeCpuMeter *self, pid_t pid);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCpuMeter, lode_cpu_meter_clear)
 
 /* Reads the present time, as the process may end before the next call. */

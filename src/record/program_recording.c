@@ -183,6 +183,7 @@ static bool sample(Session *self, GError **error)
 	                          : NULL;
 	LodePerfSamplerOptions sampler = {
 		.pid = options->pid,
+		.has_siblings = options->has_siblings,
 		.can_trace = is_alone,
 		.duration_ms = options->duration_ms,
 		.has_kernel = options->has_kernel,

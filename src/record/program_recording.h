@@ -34,6 +34,7 @@ typedef struct {
 	/* For sampling only: a process to attach to, for as long as argv runs, which may be empty;
 	 * 0: none. */
 	pid_t pid;
+	bool has_siblings;     /* with `pid`: as LodePerfSamplerOptions */
 	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
 	const char *directory; /* where recordings and logs go; must exist */
 	LodeRecordingKind kind;

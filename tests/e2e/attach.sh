@@ -208,4 +208,39 @@ run import x.data d.data -o both.lode
 check "a profile of several recordings names all programs" "$(status_is 0)" \
 	"$(has_program both.lode "$attached kernel 'an argument', sh -c 'trap \"exit 7\" TERM; while :; do :; done'")"
 
+# Workers that ran before: what they do is not the parent's own.
+cat >workers.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+	volatile double sum = 0;
+	for (int i = 0; i < 2; i++)
+		if (fork() == 0)
+			for (;;)
+				sum += 1.0;
+	for (;;)
+		pause();
+}
+END
+cc -O1 -o workers workers.c
+./workers &
+target=$!
+children() { cat "/proc/$target/task/$target/children"; }
+for ((i = 0; i < 200 && $(children | wc -w) < 2; i++)); do sleep 0.1; done
+read -ra workers <<<"$(children)"
+run run -p "$target" -o parent.lode --duration 1
+check "what a process has started is sampled with it" "$(status_is 0)" \
+	"$(says "samples process $target .workers. and 2 more processes for 1 s")" \
+	"$(is_between "$(fact parent.lode user_seconds)" 0.1 10 'seconds of the workers')"
+run run -p "${workers[0]}" -o one.lode --duration 0.3
+check "and nothing else" "$(status_is 0)" "$(says "samples process ${workers[0]} .workers. for 0.3 s")"
+run record -p "${workers[0]}" --siblings -o siblings.data --duration 1
+check "its siblings are where they are asked for" "$(status_is 0)" \
+	"$(says "samples process ${workers[0]} .workers. and 2 more processes for 1 s")" \
+	"$(perf script -i siblings.data -F pid 2>/dev/null | sort -u | wc -l | grep -qx '[23]' || echo 'not both workers')"
+run run --siblings -- true
+check "siblings of a process" "$(status_is 2)" "$(says 'siblings can only be given with --pid|siblings needs --pid|with --pid')"
+kill -KILL "${workers[@]}"
+end_target
+
 echo "1..$number"

@@ -9,7 +9,7 @@
 #include "views/form/display_text.h"
 
 #define OPTIONS_OF_SAMPLING                                                                        \
-	"once pid duration kernel no-switches no-registers event call-chains call-graph "          \
+	"once pid siblings duration kernel no-switches no-registers event call-chains call-graph " \
 	"frequency probes windows"
 
 typedef LodeRecordingOptions Options;
@@ -52,6 +52,7 @@ const LodeParameter lode_recording_rows[] = {
 		.value = "PID",
 		.summary = "sample this process until it ends, until Ctrl-C, or for as long as "
 			   "PROGRAM runs, which is not sampled: -p 4711 -- sleep 10"},
+	LODE_SIBLINGS_ROW(Options, recording.has_siblings),
 	{"duration", LODE_SECONDS(Options, recording.duration_ms), .value = "SECONDS",
 		.summary = "sample for this long, then end the program (not with --pid)"},
 	{"kernel", LODE_FLAG(Options, recording.has_kernel),

@@ -19,6 +19,14 @@ typedef struct {
 
 extern const LodeParameter lode_recording_rows[];
 
+/* clang-format off */
+/* A row for a struct's bool, beside one for --pid. */
+#define LODE_SIBLINGS_ROW(type, field) \
+	{"siblings", LODE_FLAG(type, field), .needs = "pid", \
+		.summary = "with --pid: also processes of its name with the same parent, as the " \
+			   "workers of a web server and the backends of a database"}
+/* clang-format on */
+
 /* Derives the recording options from the rows' values; `arguments`: the command to run. Errors:
  * _USAGE. */
 bool lode_recording_options_complete(LodeRecordingOptions *self, char **arguments, GError **error);

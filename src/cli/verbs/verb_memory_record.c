@@ -175,7 +175,7 @@ const LodeVerb lode_verb_memory_record = {
 		"with its status; if a signal ends the program, lode ends by the same signal.\n"
 		"\n"
 		"With --pid a process that runs already is recorded, in its threads and in what it "
-		"starts from then on, at the addresses that it has. lode's status is then 0, or "
+		"has started or starts, at the addresses that it has. lode's status is then 0, or "
 		"that of PROGRAM if it ended first.\n"
 		"\n"
 		"--live draws threads and the addresses that they access while the program "

@@ -4,6 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/live/live_server.h"
 #include "cli/options/call_graph_options.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/window_options.h"
 #include "cli/recording/wrapped_program.h"
 #include "cli/verb.h"
@@ -45,6 +46,7 @@ static const LodeParameter rows[] = {
 		.value = "PID",
 		.summary = "sample this process until it ends, until Ctrl-C, or for as long as "
 			   "PROGRAM runs, which is not sampled: -p 4711 -- sleep 10"},
+	LODE_SIBLINGS_ROW(Options, sampler.has_siblings),
 	{"output", 'o', LODE_FILE(Options, sampler.output), .value = "FILE",
 		.standard = "perf.data",
 		.summary = "the recording to write; an existing one is renamed to FILE.old "
@@ -186,8 +188,8 @@ const LodeVerb lode_verb_record = {
 		"After Ctrl-C the recording is complete. After --duration SECONDS the program "
 		"gets SIGTERM, as from perf, and lode's status is 0 if that ends it.\n"
 		"\n"
-		"With --pid a process that runs already is sampled, in its threads and in what it "
-		"starts from then on. lode's status is then 0, or that of PROGRAM if it ended "
+		"With --pid a process that runs already is sampled, in its threads, and in what it "
+		"has started or starts. lode's status is then 0, or that of PROGRAM if it ended "
 		"first.\n"
 		"\n"
 		"Your own programs can be sampled without privileges. Where the kernel refuses "

@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
 	LodePerfEventSet *events;
-	pid_t pid;
+	const LodeProcessTree *tree;
 	GHashTable *covered; /* threads that have all events, and so give them to those they start
 	                      */
 	uint64_t *seen;      /* of each ring: how far its records were examined */
@@ -73,10 +73,25 @@ static void cover_births(Attachment *self)
 	}
 }
 
+/* Of all processes; NULL: the first does not run. */
+static GArray *list_threads(const LodeProcessTree *tree, GError **error)
+{
+	g_autoptr(GArray) processes = lode_process_tree_list(tree, "/proc");
+	GArray *threads = lode_perf_existing_threads(tree->pid, error);
+
+	for (guint i = 1; i < processes->len && threads != NULL; i++) {
+		g_autoptr(GArray)
+			more = lode_perf_existing_threads(g_array_index(processes, pid_t, i), NULL);
+		if (more != NULL)
+			g_array_append_vals(threads, more->data, more->len);
+	}
+	return threads;
+}
+
 /* The threads that are listed and not covered; NULL: the process has ended. */
 static GArray *uncovered_threads(Attachment *self)
 {
-	g_autoptr(GArray) threads = lode_perf_existing_threads(self->pid, NULL);
+	g_autoptr(GArray) threads = list_threads(self->tree, NULL);
 
 	/* Threads that began before the list was made have reported it by now. */
 	cover_births(self);
@@ -106,9 +121,10 @@ static bool follow_births(Attachment *self, GString *note, bool *out_has_doubles
 }
 
 LodePerfEventSet *lode_perf_attachment_open(const LodePerfKernel *kernel, GPtrArray *choices,
-	pid_t pid, size_t pages, GString *note, bool *out_has_doubles, GError **error)
+	const LodeProcessTree *tree, size_t pages, GString *note, bool *out_has_doubles,
+	GError **error)
 {
-	g_autoptr(GArray) threads = lode_perf_existing_threads(pid, error);
+	g_autoptr(GArray) threads = list_threads(tree, error);
 
 	*out_has_doubles = false;
 	if (threads == NULL)
@@ -119,7 +135,7 @@ LodePerfEventSet *lode_perf_attachment_open(const LodePerfKernel *kernel, GPtrAr
 		return NULL;
 	g_autoptr(GHashTable) covered = g_hash_table_new(NULL, NULL);
 	g_autofree uint64_t *seen = g_new0(uint64_t, MAX(events->cpus->len, 1));
-	Attachment self = {events, pid, covered, seen};
+	Attachment self = {events, tree, covered, seen};
 	lode_perf_event_set_begin(events);
 	cover(&self, threads);
 	return follow_births(&self, note, out_has_doubles, error) ? g_steal_pointer(&events) : NULL;

@@ -13,13 +13,15 @@
  */
 #pragma once
 
+#include "machine/process_tree.h"
 #include "record/events/perf_event_set.h"
 
 /*
- * Opens the events for all threads of a process, and begins them, except those that are stopped
- * while other events report threads. *out_has_doubles: threads may be sampled twice, by inherited
- * events and by those opened for them (record/perf/perf_sources.h). Errors as
- * lode_perf_event_set_open(), and _NOT_FOUND when there is no such process.
+ * Opens the events for all threads of a process and of those around it, and begins them, except
+ * those that are stopped while other events report threads. *out_has_doubles: threads may be
+ * sampled twice, by inherited events and by those opened for them (record/perf/perf_sources.h).
+ * Errors as lode_perf_event_set_open(), and _NOT_FOUND when there is no such process.
  */
 LodePerfEventSet *lode_perf_attachment_open(const LodePerfKernel *kernel, GPtrArray *choices,
-	pid_t pid, size_t pages, GString *note, bool *out_has_doubles, GError **error);
+	const LodeProcessTree *tree, size_t pages, GString *note, bool *out_has_doubles,
+	GError **error);

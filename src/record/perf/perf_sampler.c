@@ -138,6 +138,26 @@ static void restore_signals(Session *self)
 	sigaction(SIGCHLD, &self->child_action, NULL);
 }
 
+/* The processes that are sampled; the caller unrefs the array of pid_t. */
+static GArray *list_processes(const Session *self)
+{
+	const LodeProcessTree tree = {
+		.pid = is_program(self) ? self->program.pid : self->options->pid,
+		.has_siblings = self->options->has_siblings,
+	};
+
+	return lode_process_tree_list(&tree, "/proc");
+}
+
+static void begin_meter(Session *self)
+{
+	g_autoptr(GArray) processes = list_processes(self);
+
+	lode_cpu_meter_begin(&self->meter, "/proc", g_array_index(processes, pid_t, 0), false);
+	for (guint i = 1; i < processes->len; i++)
+		lode_cpu_meter_follow(&self->meter, g_array_index(processes, pid_t, i));
+}
+
 static void switch_sampling(Session *self, bool is_on)
 {
 	if (self->is_over || is_on == self->is_enabled)
@@ -149,8 +169,7 @@ static void switch_sampling(Session *self, bool is_on)
 	if (self->windows != NULL)
 		lode_window_recorder_switch(self->windows, is_on);
 	if (is_on && self->meter.pid == 0)
-		lode_cpu_meter_begin(&self->meter, "/proc",
-			is_program(self) ? self->program.pid : self->options->pid, false);
+		begin_meter(self);
 	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
 		self->end_at_us = now_us() + (gint64)self->options->duration_ms * 1000;
 }
@@ -516,8 +535,9 @@ static LodePerfEventSet *open_set(Session *self, const LodePerfKernel *kernel,
 
 	if (threads != NULL)
 		return lode_perf_event_set_open(kernel, choices, threads, pages, self->note, error);
+	const LodeProcessTree tree = {self->options->pid, self->options->has_siblings};
 	return lode_perf_attachment_open(
-		kernel, choices, self->options->pid, pages, self->note, out_has_doubles, error);
+		kernel, choices, &tree, pages, self->note, out_has_doubles, error);
 }
 
 /* Context switches and events aside are not worth an error: descriptors may suffice without those
@@ -694,6 +714,22 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	return true;
 }
 
+/* Who types -p may wait for an end that does not come by itself. */
+static void note_attached(const Session *self, guint n_processes)
+{
+	const LodePerfSamplerOptions *options = self->options;
+	g_autofree char *others = n_processes > 1 ? g_strdup_printf(" and %u more processes",
+							    n_processes - 1)
+	                                          : g_strdup("");
+	g_autofree char *until = options->duration_ms > 0
+	                                 ? g_strdup_printf("for %g s", options->duration_ms / 1e3)
+	                                 : g_strdup("until it ends, or until Ctrl-C");
+
+	lode_notes_add(&options->notes, "samples process %d (%s)%s %s", (int)options->pid,
+		self->running.name, others,
+		has_command(self) ? "for as long as the command runs" : until);
+}
+
 /* Enabled before its mappings are read: one that comes in between is seen twice, not never. */
 static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 {
@@ -712,8 +748,12 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
 	if (!starts_stopped(self))
 		switch_sampling(self, true);
-	lode_perf_recording_add_process(&self->recording, self->options->pid,
-		self->options->has_data_addresses || self->options->has_data_mappings);
+	g_autoptr(GArray) processes = list_processes(self);
+	note_attached(self, processes->len);
+	for (guint i = 0; i < processes->len; i++)
+		lode_perf_recording_add_process(&self->recording,
+			g_array_index(processes, pid_t, i),
+			self->options->has_data_addresses || self->options->has_data_mappings);
 	return true;
 }
 

@@ -55,6 +55,7 @@ typedef struct {
 	bool can_trace;          /* where the kernel refuses perf events, sample by ptrace, see
 	                            record/ptrace/ptrace_sampler.h */
 	pid_t pid;               /* sample this process; 0: run argv */
+	bool has_siblings;       /* and those around it (LodeProcessTree) */
 	/* NULL-terminated; argv[0] is looked for in PATH. With `pid` it is not sampled: the
 	 * recording goes on for as long as it runs; NULL or empty: none. */
 	const char *const *argv;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processor time by what /proc says, of processes made up and of one that works. */
+/* Processor time and kinship by what /proc says, of processes made up and of one that works. */
 #include "machine/cpu_meter.h"
+#include "machine/process_tree.h"
 
 #include <glib/gstdio.h>
 #include <sys/wait.h>
@@ -35,7 +36,8 @@ static void make_directory(Fixture *self, const char *path)
 }
 
 /* A process of one thread; times in ticks: user, system, and the same of its dead children. */
-static void write_process(Fixture *self, int pid, const unsigned times[4], const char *children)
+static void write_named(
+	Fixture *self, int pid, const char *name, const unsigned times[4], const char *children)
 {
 	g_autofree char *directory = g_strdup_printf("%s/%d", self->proc, pid);
 	g_autofree char *tasks = g_strdup_printf("%s/task", directory);
@@ -43,7 +45,7 @@ static void write_process(Fixture *self, int pid, const unsigned times[4], const
 	g_autofree char *stat = g_strdup_printf("%s/stat", directory);
 	g_autofree char *list = g_strdup_printf("%s/children", task);
 	g_autofree char *text = g_strdup_printf(
-		"%d (a ) name) S 1 1 1 0 -1 4194560 200 30 1 2 %u %u %u %u 20 0 1 0 99 1 2\n", pid,
+		"%d (%s) S 1 1 1 0 -1 4194560 200 30 1 2 %u %u %u %u 20 0 1 0 99 1 2\n", pid, name,
 		times[0], times[1], times[2], times[3]);
 
 	make_directory(self, directory);
@@ -55,12 +57,17 @@ static void write_process(Fixture *self, int pid, const unsigned times[4], const
 	g_ptr_array_add(self->paths, g_steal_pointer(&list));
 }
 
+static void write_process(Fixture *self, int pid, const unsigned times[4], const char *children)
+{
+	write_named(self, pid, "a ) name", times, children);
+}
+
 static uint64_t ticks(unsigned n)
 {
 	return n * (1000000000U / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* Children that ran before are not recorded, others are, also those of children. */
+/* Children that ran before count from then on, others as a whole, also those of children. */
 static void test_children(Fixture *self, const void *data)
 {
 	g_auto(LodeCpuMeter) meter = {0};
@@ -70,14 +77,51 @@ static void test_children(Fixture *self, const void *data)
 	write_process(self, 10, (const unsigned[]){100, 50, 7, 3}, "11 ");
 	write_process(self, 11, (const unsigned[]){1000, 1000, 0, 0}, "");
 	lode_cpu_meter_begin(&meter, self->proc, 10, false);
+	lode_cpu_meter_follow(&meter, 10);
+	lode_cpu_meter_follow(&meter, 11);
 	write_process(self, 10, (const unsigned[]){120, 90, 17, 3}, "11 12 ");
-	write_process(self, 11, (const unsigned[]){2000, 2000, 0, 0}, "");
+	write_process(self, 11, (const unsigned[]){1300, 1004, 0, 0}, "");
 	write_process(self, 12, (const unsigned[]){5, 6, 0, 0}, "13");
 	write_process(self, 13, (const unsigned[]){1, 2, 0, 0}, "12 13");
 	g_assert_true(lode_cpu_meter_end(&meter, NULL, &time));
-	g_assert_cmpuint(time.user_ns, ==, ticks(20 + 10 + 5 + 1));
-	g_assert_cmpuint(time.system_ns, ==, ticks(40 + 6 + 2));
+	g_assert_cmpuint(time.user_ns, ==, ticks(20 + 10 + 5 + 1 + 300));
+	g_assert_cmpuint(time.system_ns, ==, ticks(40 + 6 + 2 + 4));
 	g_assert_false(lode_cpu_meter_end(&meter, NULL, &time));
+}
+
+/* "10 11 12": the list, in its order. */
+static void assert_tree(const Fixture *self, pid_t pid, bool has_siblings, const char *expected)
+{
+	const LodeProcessTree tree = {pid, has_siblings};
+	g_autoptr(GArray) list = lode_process_tree_list(&tree, self->proc);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (guint i = 0; i < list->len; i++)
+		g_string_append_printf(
+			text, "%s%d", i > 0 ? " " : "", (int)g_array_index(list, pid_t, i));
+	g_assert_cmpstr(text->str, ==, expected);
+}
+
+/* A parent of the same name, two workers of which one has a child, and one of another name. */
+static void test_tree(Fixture *self, const void *data)
+{
+	const unsigned times[4] = {0};
+
+	(void)data;
+	write_process(self, 1, times, "20 21 22 23");
+	write_process(self, 20, times, "");
+	write_process(self, 21, times, "30");
+	write_process(self, 22, times, "22");
+	write_process(self, 30, times, "");
+	write_named(self, 23, "other", times, "");
+	assert_tree(self, 20, false, "20");
+	assert_tree(self, 21, false, "21 30");
+	assert_tree(self, 1, false, "1 20 21 22 23 30");
+	assert_tree(self, 20, true, "20 1 21 22 23 30");
+	assert_tree(self, 23, true, "23");
+	write_named(self, 1, "init", times, "20 21 22 23");
+	assert_tree(self, 20, true, "20 21 22 30");
+	assert_tree(self, 99, true, "99");
 }
 
 /* What was seen last counts; no time passes backwards. */
@@ -185,6 +229,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	add("children", test_children);
+	add("tree", test_tree);
 	add("end", test_end);
 	add("usage", test_usage);
 	add("others", test_others);

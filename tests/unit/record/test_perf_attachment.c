@@ -182,8 +182,9 @@ static void test_births(void)
 		g_test_skip(error->message);
 		return;
 	}
+	const LodeProcessTree tree = {.pid = getpid()};
 	g_autoptr(LodePerfEventSet) events = lode_perf_attachment_open(
-		&fixture.kernel, choices, getpid(), 0, note, &has_doubles, &error);
+		&fixture.kernel, choices, &tree, 0, note, &has_doubles, &error);
 	g_assert_no_error(error);
 	g_assert_nonnull(events);
 	g_assert_true(has_doubles);
@@ -208,8 +209,9 @@ static void test_nobody(void)
 		g_test_skip("sampling is not allowed here");
 		return;
 	}
+	const LodeProcessTree tree = {.pid = options.pid};
 	g_assert_null(lode_perf_attachment_open(
-		&lode_perf_kernel, choices, options.pid, 0, note, &has_doubles, &error));
+		&lode_perf_kernel, choices, &tree, 0, note, &has_doubles, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 }
 
