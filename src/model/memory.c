@@ -64,6 +64,20 @@ bool lode_memory_is_traced(const LodeMemory *self)
 	return false;
 }
 
+const char *lode_memory_object_name(const LodeMemory *self, uint32_t object)
+{
+	return object < self->objects->len
+	               ? g_array_index(self->objects, LodeDataObject, object).name
+	               : NULL;
+}
+
+const char *lode_memory_mapping_name(const LodeMemory *self, uint32_t mapping)
+{
+	return mapping < self->mappings->len
+	               ? g_array_index(self->mappings, LodeMemoryMapping, mapping).name
+	               : NULL;
+}
+
 static const char *const layers[LODE_N_LAYERS] = {
 	[LODE_LAYER_TYPE] = "type",
 	[LODE_LAYER_VARIABLE] = "variable",

@@ -195,6 +195,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemory, lode_memory_free)
  * it, from 1, not nanoseconds. */
 bool lode_memory_is_traced(const LodeMemory *self);
 
+/* The name of an object or mapping. NULL: it is LODE_NONE, or has none. */
+const char *lode_memory_object_name(const LodeMemory *self, uint32_t object);
+const char *lode_memory_mapping_name(const LodeMemory *self, uint32_t mapping);
+
 /* "type", "variable", "allocation", "mapping". */
 const char *lode_object_layer_to_text(LodeObjectLayer value);
 int lode_object_layer_from_text(const char *text);

@@ -40,8 +40,6 @@ static const LodeSharingAccess *access_at(
 static void add_line(Sum *sum, const LodeProfile *profile, const LodeLineSharing *sharing,
 	const LodeSharedLine *line)
 {
-	const GArray *objects = profile->memory->objects;
-
 	sum->weight += line->true_weight + line->false_weight;
 	sum->square_error += line->weight_error * line->weight_error;
 	sum->other_bytes += line->false_weight;
@@ -51,9 +49,7 @@ static void add_line(Sum *sum, const LodeProfile *profile, const LodeLineSharing
 	sum->n_threads = MAX(sum->n_threads, line->n_threads);
 	for (uint32_t i = 0; i < line->n_accesses; i++) {
 		const LodeSharingAccess *access = access_at(sharing, line, i);
-		const char *name = access->object < objects->len
-		                           ? LODE_AT(objects, LodeDataObject, access->object).name
-		                           : NULL;
+		const char *name = lode_memory_object_name(profile->memory, access->object);
 		if (sum->heaviest == NULL)
 			sum->heaviest = access;
 		if (access->location != LODE_NONE)

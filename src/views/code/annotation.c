@@ -180,10 +180,7 @@ const LodeInstructionDatum *lode_annotation_datum(const LodeAnnotation *self, ui
 const char *lode_annotation_object_name(
 	const LodeAnnotation *self, const LodeInstructionObject *object)
 {
-	const GArray *objects = self->profile->memory->objects;
-
-	return object->object < objects->len ? LODE_AT(objects, LodeDataObject, object->object).name
-	                                     : NULL;
+	return lode_memory_object_name(self->profile->memory, object->object);
 }
 
 const LodeInstructionObject *lode_annotation_object(

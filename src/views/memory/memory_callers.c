@@ -41,13 +41,6 @@ static const LodeAccessCall *call_of(const LodeProfile *profile, const LodeAcces
 	               : NULL;
 }
 
-static const char *object_name(const LodeProfile *profile, const LodeAccessCallersRow *row)
-{
-	return row->object != LODE_NONE
-	               ? LODE_AT(profile->memory->objects, LodeDataObject, row->object).name
-	               : NULL;
-}
-
 static char *name_of(const Row *row)
 {
 	char number[LODE_NUMBER_SIZE];
@@ -70,7 +63,7 @@ static void fill_row(size_t number, void *out, const void *user_data)
 
 	row->of = LODE_AT(callers->rows, LodeAccessCallersRow, number);
 	const LodeAccessCall *call = call_of(document->profile, &row->of);
-	row->object = object_name(document->profile, &row->of);
+	row->object = lode_memory_object_name(document->profile->memory, row->of.object);
 	row->function = call != NULL ? call->function : NULL;
 	row->place = call != NULL ? call->place : NULL;
 	row->share = lode_share_of(row->of.weight, callers->weight);

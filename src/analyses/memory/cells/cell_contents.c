@@ -256,9 +256,7 @@ const char *lode_content_mapping_name(const LodeProfile *profile, const LodeCont
 
 const char *lode_content_name(const LodeProfile *profile, const LodeContent *content)
 {
-	const LodeMemory *memory = profile->memory;
+	const char *name = lode_memory_object_name(profile->memory, content->object);
 
-	if (content->object < memory->objects->len)
-		return LODE_AT(memory->objects, LodeDataObject, content->object).name;
-	return lode_content_mapping_name(profile, content);
+	return name != NULL ? name : lode_content_mapping_name(profile, content);
 }

@@ -63,9 +63,7 @@ static void add_sample(Builder *self, uint32_t number, bool is_second)
 	const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, number);
 	uint32_t call = LODE_AT(memory->access_paths, LodeAccessPathOf, number).call;
 	const Node of_object = {.object = sample->object, .call = LODE_NONE};
-	const char *name = sample->object != LODE_NONE
-	                           ? LODE_AT(memory->objects, LodeDataObject, sample->object).name
-	                           : NULL;
+	const char *name = lode_memory_object_name(memory, sample->object);
 	uint32_t node = find_child(self, ROOT, name, NULL, &of_object);
 
 	weigh(self, node, sample, is_second);

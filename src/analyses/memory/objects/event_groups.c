@@ -117,11 +117,9 @@ static void group_code(Grouping *self)
 
 static const char *object_name(const LodeProfile *profile, const LodeMemorySample *sample)
 {
-	const GArray *objects = profile->memory->objects;
+	const char *name = lode_memory_object_name(profile->memory, sample->object);
 
-	if (sample->object >= objects->len)
-		return "(no object known)";
-	return LODE_AT(objects, LodeDataObject, sample->object).name;
+	return name != NULL ? name : "(no object known)";
 }
 
 /* "2 worker", by the order in which they began. */

@@ -509,7 +509,7 @@ static const char *name_of(const Maker *self, const Run *run)
 		most = *weight;
 		best = page->object;
 	}
-	return best != LODE_NONE ? LODE_AT(objects, LodeDataObject, best).name : NULL;
+	return lode_memory_object_name(self->profile->memory, best);
 }
 
 static void add_ranges(Maker *self)
