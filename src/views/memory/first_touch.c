@@ -9,35 +9,24 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/form/function_name.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
+
+#include <math.h>
 
 typedef struct {
 	const LodeProfile *profile;
 	const LodeFirstTouchOptions *options;
 	const LodeFirstTouch *touch;
 	const LodeMemoryNotes *notes;
+	GArray *pages;     /* their numbers, in the order shown */
+	GArray *ranges;    /* LodeTouchRange, likewise */
+	uint64_t begin_ns; /* of the text's times */
 } View;
-
-static const char *object_name(const LodeProfile *profile, uint32_t object)
-{
-	const GArray *objects = profile->memory->objects;
-
-	return object < objects->len ? LODE_AT(objects, LodeDataObject, object).name : NULL;
-}
-
-static const char *mapping_name(const LodeProfile *profile, uint32_t mapping)
-{
-	const GArray *mappings = profile->memory->mappings;
-
-	return mapping < mappings->len ? LODE_AT(mappings, LodeMemoryMapping, mapping).name : NULL;
-}
 
 static const LodePageTouch *page_at(const View *self, uint32_t index)
 {
@@ -75,56 +64,58 @@ static char *thread_label(const LodeProfile *profile, uint32_t thread)
 	return thread != LODE_NONE ? lode_memory_thread_label(profile, thread) : NULL;
 }
 
-/* Where it was touched; what an allocator touched is due to who allocated. */
-static char *place_text(
-	const LodeProfile *profile, uint32_t site, uint32_t function, uint32_t location)
+/* Where it was touched; what an allocator touched is due to who allocated. NULL: no touch was seen.
+ */
+static char *place_text(const LodeProfile *profile, uint32_t thread, uint32_t site,
+	uint32_t function, uint32_t location)
 {
 	const GArray *sites = profile->memory->sites;
 
+	if (thread == LODE_NONE)
+		return NULL;
 	return site < sites->len ? g_strdup(LODE_AT(sites, LodeAllocationSite, site).name)
 	                         : lode_memory_place_text(profile, function, location);
 }
 
-static char *place_of(const LodeProfile *profile, const LodePageTouch *page)
-{
-	return page->thread != LODE_NONE
-	               ? place_text(profile, page->site, page->function, page->location)
-	               : NULL;
-}
+typedef struct {
+	LodePageTouch of;
+	char *first, *user, *place;
+	const char *object, *mapping;
+} Page;
 
-static void put_page(const View *self, const LodePageTouch *page, LodeRowStream *rows)
+static const LodeColumn page_columns[] = {
+	{"address", LODE_CELL_ADDRESS(Page, of.address)},
+	{"pid", LODE_CELL_NUMBER(Page, of.pid)},
+	{"first_thread", LODE_CELL_TEXT(Page, first)},
+	{"time_ns", LODE_CELL_NUMBER(Page, of.time_ns)},
+	{"faults", LODE_CELL_NUMBER(Page, of.n_faults)},
+	{"touched_at", LODE_CELL_TEXT(Page, place)},
+	{"accesses", LODE_CELL_NUMBER(Page, of.n_accesses)},
+	{"accesses_by_others", LODE_CELL_NUMBER(Page, of.n_by_others)},
+	{"weight", LODE_CELL_NUMBER(Page, of.weight)},
+	{"weight_by_others", LODE_CELL_NUMBER(Page, of.weight_by_others)},
+	{"main_thread", LODE_CELL_TEXT(Page, user)},
+	{"main_weight", LODE_CELL_NUMBER(Page, of.main_weight)},
+	{"threads", LODE_CELL_NUMBER(Page, of.n_users)},
+	{"object", LODE_CELL_NAME(Page, object)},
+	{"mapping", LODE_CELL_TEXT(Page, mapping)},
+};
+const LodeColumns lode_touched_page_columns = LODE_COLUMNS("pages", page_columns, Page);
+
+static void fill_page(size_t number, void *out, const void *user_data)
 {
+	const View *self = user_data;
 	const LodeProfile *profile = self->profile;
-	char address[LODE_NUMBER_SIZE];
-	g_autofree char *first = thread_label(profile, page->thread);
-	g_autofree char *user = thread_label(profile, page->main_user);
-	g_autofree char *place = place_of(profile, page);
+	const LodePageTouch *of = page_at(self, g_array_index(self->pages, uint32_t, number));
 
-	lode_row_begin(rows);
-	lode_row_text(rows, "address", lode_number_format_address(page->address, address));
-	lode_row_number(rows, "pid", page->pid);
-	lode_row_text(rows, "first_thread", first);
-	lode_row_number(rows, "time_ns", (double)page->time_ns);
-	lode_row_number(rows, "faults", (double)page->n_faults);
-	lode_row_text(rows, "touched_at", place);
-	lode_row_number(rows, "accesses", (double)page->n_accesses);
-	lode_row_number(rows, "accesses_by_others", (double)page->n_by_others);
-	lode_row_number(rows, "weight", page->weight);
-	lode_row_number(rows, "weight_by_others", page->weight_by_others);
-	lode_row_text(rows, "main_thread", user);
-	lode_row_number(rows, "main_weight", page->main_weight);
-	lode_row_number(rows, "threads", page->n_users);
-	lode_function_name_row(rows, "object", object_name(profile, page->object));
-	lode_row_text(rows, "mapping", mapping_name(profile, page->mapping));
-	lode_row_end(rows);
-}
-
-static void put_pages(const View *self, LodeRowStream *rows)
-{
-	g_autoptr(GArray) order = sorted_pages(self);
-
-	for (guint i = 0; i < order->len; i++)
-		put_page(self, page_at(self, g_array_index(order, uint32_t, i)), rows);
+	*(Page *)out = (Page){
+		.of = *of,
+		.first = thread_label(profile, of->thread),
+		.user = thread_label(profile, of->main_user),
+		.place = place_text(profile, of->thread, of->site, of->function, of->location),
+		.object = lode_memory_object_name(profile->memory, of->object),
+		.mapping = lode_memory_mapping_name(profile->memory, of->mapping),
+	};
 }
 
 static void put_json_sums(const LodeFirstTouch *touch, LodeJsonStream *json)
@@ -144,10 +135,9 @@ static void put_json_sums(const LodeFirstTouch *touch, LodeJsonStream *json)
 	lode_json_end(json, '}');
 }
 
-static void write_json(const View *self, FILE *out)
+static void write_json(const View *self, const LodeListing *pages, FILE *out)
 {
 	LodeJsonStream json;
-	LodeRowStream rows;
 
 	lode_profile_json_open(&json, out, self->profile);
 	lode_json_member_number(&json, "page_bytes", (double)self->touch->page_bytes);
@@ -156,140 +146,89 @@ static void write_json(const View *self, FILE *out)
 	lode_json_line(&json);
 	put_json_sums(self->touch, &json);
 	lode_json_line(&json);
-	lode_json_member_begin(&json, "pages", '[');
-	lode_row_stream_init_json(&rows, &json);
-	put_pages(self, &rows);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(pages, &json);
 	lode_json_end(&json, '}');
-}
-
-static void write_csv(const View *self, FILE *out)
-{
-	const LodePageTouch none = {.thread = LODE_NONE,
-		.main_user = LODE_NONE,
-		.site = LODE_NONE,
-		.object = LODE_NONE,
-		.mapping = LODE_NONE};
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_page(self, &none, &rows);
-	put_pages(self, &rows);
 }
 
 enum { LINES_SHOWN = 20, OBJECTS_SHOWN = 5 };
 
 static const double least_share = 0.001; /* of all weight, by others: what has less is not named */
 
-enum {
-	COLUMN_WEIGHT,
-	COLUMN_OTHERS,
-	COLUMN_FIRST,
-	COLUMN_USER,
-	COLUMN_FROM,
-	COLUMN_PAGES,
-	COLUMN_TIME,
-	COLUMN_PLACE,
-	COLUMN_CONTENTS,
-	N_COLUMNS,
-};
-
-typedef struct {
-	const View *view;
-	GArray *ranges;    /* LodeTouchRange, in the order shown */
-	uint64_t begin_ns; /* times are from here */
-} Lines;
-
 void lode_first_touch_options_init(LodeFirstTouchOptions *self)
 {
 	*self = (LodeFirstTouchOptions){.page_bytes = LODE_PAGE_BYTES};
 }
 
-static void append_share(GString *out, double part, double whole)
+typedef struct {
+	LodeTouchRange of;
+	double share, by_others; /* no number: of no weight */
+	char *first, *user, *time, *place;
+	const char *contents;
+	LodeStyle others_style;
+} Range;
+
+static const LodeColumn range_columns[] = {
+	{.title = "weight", LODE_CELL_SHARE(Range, share), .at = 1, .style = LODE_STYLE_STRONG},
+	{.title = "by others",
+		LODE_CELL_SHARE(Range, by_others),
+		.at = 2,
+		.styled = offsetof(Range, others_style)},
+	{.title = "first", LODE_CELL_TEXT(Range, first), .at = 3, .missing = "-"},
+	{.title = "main user", LODE_CELL_TEXT(Range, user), .at = 4, .missing = "-"},
+	{.title = "from", LODE_CELL_ADDRESS(Range, of.first), .at = 5},
+	{.title = "pages", LODE_CELL_COUNT(Range, of.n_pages), .at = 6},
+	{.title = "at", LODE_CELL_TEXT(Range, time), .at = 7, .is_right = true, .dropped = 2},
+	{.title = "touched by", LODE_CELL_NAME(Range, place), .at = 8, .dropped = 1},
+	{.title = "object, mapping",
+		LODE_CELL_NAME(Range, contents),
+		.at = 9,
+		.missing = "?",
+		.style = LODE_STYLE_NAME},
+};
+const LodeColumns lode_touched_range_columns = LODE_COLUMNS("ranges", range_columns, Range);
+
+static double share_of(double part, double whole)
 {
+	return whole > 0 ? part / whole : (double)NAN;
+}
+
+/* "1 (95.2 %)" */
+static char *user_text(const LodeProfile *profile, const LodeTouchRange *of)
+{
+	g_autofree char *label = thread_label(profile, of->main_user);
+	double share = share_of(of->main_weight, of->weight);
 	char text[LODE_NUMBER_SIZE];
 
-	if (whole > 0)
-		g_string_append(out, lode_number_format_share(part / whole, text));
+	if (label == NULL)
+		return NULL;
+	return g_strdup_printf(
+		"%s (%s)", label, isnan(share) ? "" : lode_number_format_share(share, text));
 }
 
-static void append_thread(GString *out, const LodeProfile *profile, uint32_t thread)
+static void fill_range(size_t number, void *out, const void *user_data)
 {
-	g_autofree char *label = thread != LODE_NONE ? lode_memory_thread_label(profile, thread)
-	                                             : g_strdup("-");
-	g_string_append(out, label);
-}
+	const View *self = user_data;
+	const LodeProfile *profile = self->profile;
+	const LodeTouchRange *of = &LODE_AT(self->ranges, LodeTouchRange, number);
+	const char *object = of->n_pages == 1 ? lode_memory_object_name(profile->memory, of->object)
+	                                      : NULL;
 
-static void append_user(GString *out, const LodeProfile *profile, const LodeTouchRange *range)
-{
-	append_thread(out, profile, range->main_user);
-	if (range->main_user == LODE_NONE)
-		return;
-	g_string_append(out, " (");
-	append_share(out, range->main_weight, range->weight);
-	g_string_append(out, ")");
-}
-
-static void append_contents(GString *out, const Lines *self, const LodeTouchRange *range)
-{
-	const LodeProfile *profile = self->view->profile;
-	const char *object = object_name(profile, range->object);
-	const char *mapping = mapping_name(profile, range->mapping);
-	const char *name = range->n_pages == 1 && object != NULL ? object : mapping;
-
-	lode_function_name_append(out, name != NULL ? name : "?", &self->view->options->terminal);
-}
-
-static void append_place(GString *out, const Lines *self, const LodeTouchRange *range)
-{
-	if (range->thread == LODE_NONE)
-		return;
-	g_autofree char *place = place_text(
-		self->view->profile, range->site, range->function, range->location);
-	lode_function_name_append(out, place, &self->view->options->terminal);
-}
-
-static LodeStyle range_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Lines *self = user_data;
-	const LodeTouchRange *range = &LODE_AT(self->ranges, LodeTouchRange, row);
-	const LodeProfile *profile = self->view->profile;
-	char text[LODE_NUMBER_SIZE];
-
-	switch (column) {
-	case COLUMN_WEIGHT:
-		append_share(out, range->weight, self->view->notes->weight);
-		return LODE_STYLE_STRONG;
-	case COLUMN_OTHERS:
-		if (range->thread != LODE_NONE)
-			append_share(out, range->weight_by_others, range->weight);
-		return range->weight_by_others * 2 > range->weight ? LODE_STYLE_ALARM
-		                                                   : LODE_STYLE_PLAIN;
-	case COLUMN_FIRST:
-		append_thread(out, profile, range->thread);
-		break;
-	case COLUMN_USER:
-		append_user(out, profile, range);
-		break;
-	case COLUMN_FROM:
-		g_string_append(out, lode_number_format_address(range->first, text));
-		break;
-	case COLUMN_PAGES:
-		g_string_append(out, lode_number_format_count(range->n_pages, text));
-		break;
-	case COLUMN_TIME:
-		if (range->time_ns > 0)
-			g_string_append_printf(
-				out, "%.3f s", (double)(range->time_ns - self->begin_ns) / 1e9);
-		break;
-	case COLUMN_PLACE:
-		append_place(out, self, range);
-		break;
-	default:
-		append_contents(out, self, range);
-		return LODE_STYLE_NAME;
-	}
-	return LODE_STYLE_PLAIN;
+	*(Range *)out = (Range){
+		.of = *of,
+		.share = share_of(of->weight, self->notes->weight),
+		.by_others = of->thread != LODE_NONE ? share_of(of->weight_by_others, of->weight)
+	                                             : (double)NAN,
+		.first = thread_label(profile, of->thread),
+		.user = user_text(profile, of),
+		.time = of->time_ns > 0 ? g_strdup_printf("%.3f s",
+						  (double)(of->time_ns - self->begin_ns) / 1e9)
+	                                : NULL,
+		.place = place_text(profile, of->thread, of->site, of->function, of->location),
+		.contents = object != NULL ? object
+	                                   : lode_memory_mapping_name(profile->memory, of->mapping),
+		.others_style = of->weight_by_others * 2 > of->weight ? LODE_STYLE_ALARM
+	                                                              : LODE_STYLE_PLAIN,
+	};
 }
 
 /* Most weight of others first, then most weight, then by address. */
@@ -380,7 +319,7 @@ static void put_objects(const View *self, FILE *out)
 			fputc('\n', out);
 		lode_display_print(terminal, out,
 			"%s: %s of weight, %s of it by threads other than the first toucher",
-			object_name(self->profile, object->object),
+			lode_memory_object_name(self->profile->memory, object->object),
 			lode_number_format_share(
 				lode_share_of(object->weight, self->notes->weight), share),
 			lode_number_format_share(
@@ -390,30 +329,19 @@ static void put_objects(const View *self, FILE *out)
 
 static void put_table(const View *self, FILE *out)
 {
-	static const LodeTableColumn columns[N_COLUMNS] = {
-		{"weight"},
-		{"by others"},
-		{"first", .is_text = true},
-		{"main user", .is_text = true},
-		{"from", .is_text = true},
-		{"pages"},
-		{"at", .dropped = 2},
-		{"touched by", .is_text = true, .dropped = 1},
-		{"object, mapping", .is_text = true},
-	};
-	g_autoptr(GArray) ranges = g_array_copy(self->touch->ranges);
-	Lines lines = {self, ranges, find_begin(self->profile->memory)};
+	guint n = self->ranges->len;
 	guint limit = self->options->has_limit ? self->options->limit : LINES_SHOWN;
-	guint shown = limit == 0 ? ranges->len : MIN(limit, ranges->len);
-	LodeTable table = {columns, N_COLUMNS, shown, range_cell, &lines};
+	guint shown = limit == 0 ? n : MIN(limit, n);
+	const LodeListing listing = {
+		&lode_touched_range_columns, shown, .fill = fill_range, .user_data = self};
 
 	if (!self->options->is_by_address)
-		g_array_sort(ranges, compare_ranges);
+		g_array_sort(self->ranges, compare_ranges);
 	fputc('\n', out);
-	lode_table_write(&table, &self->options->terminal, out);
-	if (shown < ranges->len)
-		fprintf(out, "%u more range%s: --top 0 shows all.\n", ranges->len - shown,
-			ranges->len - shown == 1 ? "" : "s");
+	lode_listing_write_text(&listing, &self->options->terminal, out);
+	if (shown < n)
+		fprintf(out, "%u more range%s: --top 0 shows all.\n", n - shown,
+			n - shown == 1 ? "" : "s");
 }
 
 static void write_text(const View *self, FILE *out)
@@ -427,7 +355,7 @@ static void write_text(const View *self, FILE *out)
 	lode_memory_notes_losses(self->notes, &self->options->terminal, out);
 	put_sums(self, out);
 	put_objects(self, out);
-	if (self->touch->ranges->len > 0)
+	if (self->ranges->len > 0)
 		put_table(self, out);
 	fputc('\n', out);
 	lode_memory_notes_text(self->notes, &self->options->terminal, out);
@@ -442,11 +370,18 @@ bool lode_first_touch_write(const LodeProfile *profile, const uint32_t *samples,
 	View view = {profile, options, touch, &notes};
 
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
+	view.pages = sorted_pages(&view);
+	view.ranges = g_array_copy(touch->ranges);
+	view.begin_ns = find_begin(profile->memory);
+	const LodeListing pages = {
+		&lode_touched_page_columns, view.pages->len, .fill = fill_page, .user_data = &view};
 	if (options->format == LODE_VIEW_TEXT)
 		write_text(&view, out);
 	else if (options->format == LODE_VIEW_JSON)
-		write_json(&view, out);
+		write_json(&view, &pages, out);
 	else
-		write_csv(&view, out);
+		lode_listing_write_csv(&pages, out);
+	g_array_unref(view.pages);
+	g_array_unref(view.ranges);
 	return lode_view_flush(out, error);
 }

@@ -10,10 +10,9 @@
 #include "base/text/words.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
 #include "views/profile/profile_figures.h"
@@ -41,88 +40,149 @@ typedef struct {
 	GArray *threads; /* LodeHistogramTable, by thread */
 } Tables;
 
-/* The numbers of a table's cells in the requested order, cut at the limit; GArray of size_t. */
-static GArray *sorted_cells(const Tables *self, const LodeHistogramTable *table);
+/* A table with the order in which it is shown. */
+typedef struct {
+	const Tables *tables;
+	const LodeHistogramTable *table;
+	GPtrArray *cells; /* const LodeHistogramCell *; JSON and CSV */
+	GArray *runs;     /* LodeCellRun; text */
+} Lines;
 
-static const char *object_name(const LodeProfile *profile, const LodeContent *content)
+static double key_of(LodeHistogramSort sort, uint64_t n_loads, uint64_t n_stores, double weight)
 {
-	const GArray *objects = profile->memory->objects;
-
-	return content->object < objects->len
-	               ? LODE_AT(objects, LodeDataObject, content->object).name
-	               : NULL;
+	switch (sort) {
+	case LODE_HISTOGRAM_BY_LOADS:
+		return (double)n_loads;
+	case LODE_HISTOGRAM_BY_STORES:
+		return (double)n_stores;
+	case LODE_HISTOGRAM_BY_WEIGHT:
+		return weight;
+	case LODE_HISTOGRAM_BY_ADDRESS:
+		break;
+	}
+	return 0;
 }
 
-/* NULL where it is unknown; "?" is for the screen. */
-static const char *mapping_name(const LodeProfile *profile, const LodeContent *content)
+/* The largest first, and equal ones by address. */
+static int compare_keys(double left_key, uint64_t left, double right_key, uint64_t right)
 {
-	const char *name = lode_content_mapping_name(profile, content);
-
-	return strcmp(name, "?") != 0 ? name : NULL;
+	if (left_key != right_key)
+		return left_key > right_key ? -1 : 1;
+	return (left > right) - (left < right);
 }
 
-/* In JSON the thread stands before its cells. */
-static void put_thread(const LodeProfile *profile, uint32_t thread, LodeRowStream *rows)
+static int compare_cells(const void *a, const void *b, void *user_data)
 {
-	const LodeThread *row = thread < profile->memory->threads->len
-	                                ? &LODE_AT(profile->memory->threads, LodeThread, thread)
-	                                : NULL;
-	g_autofree char *label = row != NULL ? lode_memory_thread_label(profile, thread) : NULL;
+	const LodeHistogramCell *left = *(void *const *)a, *right = *(void *const *)b;
+	LodeHistogramSort sort = *(const LodeHistogramSort *)user_data;
 
-	lode_row_csv_text(rows, "thread", label);
-	lode_row_csv_number(rows, "pid", row != NULL ? row->pid : (double)NAN);
-	lode_row_csv_number(rows, "tid", row != NULL ? row->tid : (double)NAN);
-	lode_row_csv_text(rows, "name", row != NULL ? row->name : NULL);
+	return compare_keys(key_of(sort, left->n_loads, left->n_stores, left->weight),
+		left->address, key_of(sort, right->n_loads, right->n_stores, right->weight),
+		right->address);
 }
 
-/* NULL: the line of titles. */
-static void put_cell(const Tables *self, const LodeHistogramCell *cell, LodeRowStream *rows)
+static int compare_runs(const void *a, const void *b, void *user_data)
 {
-	const LodeHistogramCell none = {.thread = LODE_NONE};
-	LodeContent content = {.object = LODE_NONE};
-	char address[LODE_NUMBER_SIZE];
-	bool has_cell = cell != NULL;
+	const LodeCellRun *left = a, *right = b;
+	LodeHistogramSort sort = *(const LodeHistogramSort *)user_data;
 
-	cell = has_cell ? cell : &none;
-	if (has_cell)
-		content = lode_cell_contents_main(self->contents, cell->thread, cell->address);
-	lode_row_begin(rows);
-	put_thread(self->profile, cell->thread, rows);
-	lode_row_text(rows, "address", lode_number_format_address(cell->address, address));
-	lode_row_csv_number(rows, "bytes", (double)self->options->granularity);
-	lode_row_number(rows, "accesses", (double)cell->n_accesses);
-	lode_row_number(rows, "loads", (double)cell->n_loads);
-	lode_row_number(rows, "stores", (double)cell->n_stores);
-	lode_row_number(rows, "weight", cell->weight);
-	lode_row_number(rows, "share", lode_share_of(cell->weight, self->notes.weight));
-	lode_function_name_row(
-		rows, "object", has_cell ? object_name(self->profile, &content) : NULL);
-	lode_row_text(rows, "mapping", has_cell ? mapping_name(self->profile, &content) : NULL);
-	lode_row_end(rows);
+	return compare_keys(key_of(sort, left->n_loads, left->n_stores, left->weight), left->first,
+		key_of(sort, right->n_loads, right->n_stores, right->weight), right->first);
 }
 
-static void put_cells(const Tables *self, const LodeHistogramTable *table, LodeRowStream *rows)
+/* A table's cells in the requested order, cut at the limit. */
+static GPtrArray *sorted_cells(const Tables *self, const LodeHistogramTable *table)
 {
-	g_autoptr(GArray) order = sorted_cells(self, table);
+	GPtrArray *cells = g_ptr_array_sized_new((guint)table->n_cells);
+	LodeHistogramSort sort = self->options->sort;
 
-	for (guint i = 0; i < order->len; i++)
-		put_cell(self, &table->cells[g_array_index(order, size_t, i)], rows);
+	for (size_t i = 0; i < table->n_cells; i++)
+		g_ptr_array_add(cells, (void *)&table->cells[i]);
+	g_ptr_array_sort_with_data(cells, compare_cells, &sort);
+	if (self->options->has_limit && self->options->limit != 0)
+		g_ptr_array_set_size(cells, (int)MIN(cells->len, self->options->limit));
+	return cells;
+}
+
+typedef struct {
+	LodeHistogramCell of;
+	uint64_t bytes;
+	double share;
+	char *thread; /* NULL: all of them */
+	const char *name;
+	double pid, tid;
+	const char *object, *mapping;
+} Cell;
+
+static const LodeColumn cell_columns[] = {
+	/* In JSON the thread stands before its cells. */
+	{"thread", LODE_CELL_TEXT(Cell, thread), .only = LODE_IN_CSV},
+	{"pid", LODE_CELL_NUMBER(Cell, pid), .only = LODE_IN_CSV},
+	{"tid", LODE_CELL_NUMBER(Cell, tid), .only = LODE_IN_CSV},
+	{"name", LODE_CELL_TEXT(Cell, name), .only = LODE_IN_CSV},
+	{"address", LODE_CELL_ADDRESS(Cell, of.address)},
+	{"bytes", LODE_CELL_NUMBER(Cell, bytes), .only = LODE_IN_CSV},
+	{"accesses", LODE_CELL_NUMBER(Cell, of.n_accesses)},
+	{"loads", LODE_CELL_NUMBER(Cell, of.n_loads)},
+	{"stores", LODE_CELL_NUMBER(Cell, of.n_stores)},
+	{"weight", LODE_CELL_NUMBER(Cell, of.weight)},
+	{"share", LODE_CELL_SHARE(Cell, share)},
+	{"object", LODE_CELL_NAME(Cell, object)},
+	{"mapping", LODE_CELL_TEXT(Cell, mapping)},
+};
+const LodeColumns lode_histogram_cell_columns = LODE_COLUMNS("cells", cell_columns, Cell);
+
+static void fill_cell(size_t number, void *out, const void *user_data)
+{
+	const Lines *lines = user_data;
+	const Tables *self = lines->tables;
+	const LodeMemory *memory = self->profile->memory;
+	const LodeHistogramCell *of = lines->cells->pdata[number];
+	LodeContent content = lode_cell_contents_main(self->contents, of->thread, of->address);
+	const char *mapping = lode_content_mapping_name(self->profile, &content);
+	const LodeThread *thread = of->thread < memory->threads->len
+	                                   ? &LODE_AT(memory->threads, LodeThread, of->thread)
+	                                   : NULL;
+
+	*(Cell *)out = (Cell){
+		.of = *of,
+		.bytes = self->options->granularity,
+		.share = lode_share_of(of->weight, self->notes.weight),
+		.thread = thread != NULL ? lode_memory_thread_label(self->profile, of->thread)
+	                                 : NULL,
+		.name = thread != NULL ? thread->name : NULL,
+		.pid = thread != NULL ? thread->pid : (double)NAN,
+		.tid = thread != NULL ? thread->tid : (double)NAN,
+		.object = lode_memory_object_name(memory, content.object),
+		/* "?" is for the screen. */
+		.mapping = strcmp(mapping, "?") != 0 ? mapping : NULL,
+	};
+}
+
+/* In JSON as a member of the open object, in CSV where that is NULL. */
+static void put_cells(
+	const Tables *self, const LodeHistogramTable *table, LodeJsonStream *json, FILE *out)
+{
+	g_autoptr(GPtrArray) cells = sorted_cells(self, table);
+	const Lines lines = {self, table, .cells = cells};
+	const LodeListing listing = {
+		&lode_histogram_cell_columns, cells->len, .fill = fill_cell, .user_data = &lines};
+
+	if (json != NULL)
+		lode_listing_put_json(&listing, json);
+	else
+		lode_listing_put_csv_rows(&listing, out);
 }
 
 /* The members of a table, in an open object. */
 static void put_json_table(
 	const Tables *self, const LodeHistogramTable *table, LodeJsonStream *json)
 {
-	LodeRowStream rows;
-
-	lode_row_stream_init_json(&rows, json);
 	lode_json_member_number(json, "accesses", (double)table->n_accesses);
 	lode_json_member_number(json, "weight", table->weight);
 	lode_json_member_number(json, "share", lode_share_of(table->weight, self->notes.weight));
 	lode_json_member_number(json, "n_cells", (double)table->n_cells);
-	lode_json_member_begin(json, "cells", '[');
-	put_cells(self, table, &rows);
-	lode_json_end(json, ']');
+	put_cells(self, table, json, NULL);
 }
 
 static void put_json_threads(const Tables *self, LodeJsonStream *json)
@@ -161,16 +221,13 @@ static void write_json(const Tables *self, FILE *out)
 /* Cells of threads, or of all together; never both, which would count all twice. */
 static void write_csv(const Tables *self, FILE *out)
 {
-	LodeRowStream rows;
-
-	lode_row_stream_init_csv(&rows, out);
-	put_cell(self, NULL, &rows);
+	lode_listing_put_csv_titles(&(LodeListing){&lode_histogram_cell_columns}, out);
 	if (self->options->scope == LODE_HISTOGRAM_TOGETHER) {
-		put_cells(self, &self->together, &rows);
+		put_cells(self, &self->together, NULL, out);
 		return;
 	}
 	for (guint i = 0; i < self->threads->len; i++)
-		put_cells(self, &LODE_AT(self->threads, LodeHistogramTable, i), &rows);
+		put_cells(self, &LODE_AT(self->threads, LodeHistogramTable, i), NULL, out);
 }
 
 enum {
@@ -184,22 +241,10 @@ enum {
 static const double named_share = 0.01; /* of a run's weight; the heaviest is always named */
 
 typedef struct {
-	const Tables *tables;
-	const LodeHistogramTable *table;
-	GArray *runs; /* LodeCellRun, in the order shown */
-} Lines;
-
-enum {
-	COLUMN_WEIGHT,
-	COLUMN_LOADS,
-	COLUMN_STORES,
-	COLUMN_SHAPE,
-	COLUMN_FROM,
-	COLUMN_TO,
-	COLUMN_CELLS,
-	COLUMN_CONTENTS,
-	N_COLUMNS,
-};
+	LodeCellRun of;
+	double share;
+	uint64_t n_cells;
+} Run;
 
 /* The weights of a run in at most SHAPE_WIDTH steps; gives their number. */
 static size_t measure_shape(const Lines *self, const LodeCellRun *run, double *steps)
@@ -219,13 +264,13 @@ static size_t measure_shape(const Lines *self, const LodeCellRun *run, double *s
 	return n;
 }
 
-static void append_shape(const Lines *self, const LodeCellRun *run, GString *out)
+static LodeStyle append_shape(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
 	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const ascii_bars[] = {".", ":", "-", "=", "+", "*", "#", "@"};
-	const bool is_ascii = self->tables->options->terminal.is_ascii;
 	double steps[SHAPE_WIDTH];
-	size_t n = measure_shape(self, run, steps);
+	size_t n = measure_shape(user_data, &((const Run *)row)->of, steps);
 	double highest = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -235,113 +280,70 @@ static void append_shape(const Lines *self, const LodeCellRun *run, GString *out
 		if (steps[i] <= 0)
 			g_string_append_c(out, ' ');
 		else
-			g_string_append(out, is_ascii ? ascii_bars[level] : bars[level]);
-	}
-}
-
-static void append_content(
-	const Lines *self, const LodeContent *content, double whole, bool has_share, GString *out)
-{
-	char share[LODE_NUMBER_SIZE];
-
-	lode_function_name_append(out, lode_content_name(self->tables->profile, content),
-		&self->tables->options->terminal);
-	if (has_share)
-		g_string_append_printf(out, " %s",
-			lode_number_format_share(lode_share_of(content->weight, whole), share));
-}
-
-/* "struct node.next 61.0 %, struct node.key 39.0 % in [heap]". */
-static void append_contents(const Lines *self, const LodeCellRun *run, GString *out)
-{
-	const LodeProfile *profile = self->tables->profile;
-	g_autoptr(GArray) contents = lode_cell_contents_between(
-		self->tables->contents, run->thread, run->first, run->last);
-	guint shown = 1;
-
-	if (contents->len == 0)
-		return;
-	while (shown < MIN(contents->len, CONTENTS_SHOWN) &&
-		LODE_AT(contents, LodeContent, shown).weight >= named_share * run->weight)
-		shown++;
-	for (guint i = 0; i < shown; i++) {
-		g_string_append(out, i > 0 ? ", " : "");
-		append_content(self, &LODE_AT(contents, LodeContent, i), run->weight,
-			contents->len > 1, out);
-	}
-	if (contents->len > shown)
-		g_string_append_printf(out, ", %u more", contents->len - shown);
-	const LodeContent *first = &LODE_AT(contents, LodeContent, 0);
-	const char *mapping = lode_content_mapping_name(profile, first);
-	if (contents->len > 1 || strcmp(mapping, lode_content_name(profile, first)) != 0) {
-		g_string_append(out, " in ");
-		lode_display_append(out, mapping, self->tables->options->terminal.is_ascii);
-	}
-}
-
-static LodeStyle run_cell(size_t row, unsigned column, GString *out, const void *user_data)
-{
-	const Lines *self = user_data;
-	const LodeCellRun *run = &LODE_AT(self->runs, LodeCellRun, row);
-	char text[LODE_NUMBER_SIZE], address[LODE_NUMBER_SIZE];
-	double share = lode_share_of(run->weight, self->tables->notes.weight);
-
-	switch (column) {
-	case COLUMN_WEIGHT:
-		g_string_append(out, lode_number_format_share(share, text));
-		return LODE_STYLE_STRONG;
-	case COLUMN_LOADS:
-		g_string_append(out, lode_number_format_count((double)run->n_loads, text));
-		break;
-	case COLUMN_STORES:
-		g_string_append(out, lode_number_format_count((double)run->n_stores, text));
-		break;
-	case COLUMN_SHAPE:
-		append_shape(self, run, out);
-		break;
-	case COLUMN_FROM:
-		g_string_append(out, lode_number_format_address(run->first, address));
-		break;
-	case COLUMN_TO:
-		g_string_append(out, lode_number_format_address(run->last, address));
-		return LODE_STYLE_FAINT;
-	case COLUMN_CELLS:
-		g_string_append(out,
-			lode_number_format_count(
-				(double)lode_cell_run_span(run, self->tables->options->granularity),
-				text));
-		break;
-	default:
-		append_contents(self, run, out);
-		return LODE_STYLE_NAME;
+			g_string_append(out, terminal->is_ascii ? ascii_bars[level] : bars[level]);
 	}
 	return LODE_STYLE_PLAIN;
 }
 
-static double run_key(const LodeCellRun *run, LodeHistogramSort sort)
+/* "struct node.next 61.0 %, struct node.key 39.0 % in [heap]". */
+static LodeStyle append_contents(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
-	switch (sort) {
-	case LODE_HISTOGRAM_BY_LOADS:
-		return (double)run->n_loads;
-	case LODE_HISTOGRAM_BY_STORES:
-		return (double)run->n_stores;
-	case LODE_HISTOGRAM_BY_WEIGHT:
-		return run->weight;
-	case LODE_HISTOGRAM_BY_ADDRESS:
-		break;
+	const Tables *self = ((const Lines *)user_data)->tables;
+	const LodeCellRun *run = &((const Run *)row)->of;
+	g_autoptr(GArray) contents = lode_cell_contents_between(
+		self->contents, run->thread, run->first, run->last);
+	guint shown = 1;
+	char share[LODE_NUMBER_SIZE];
+
+	if (contents->len == 0)
+		return LODE_STYLE_NAME;
+	while (shown < MIN(contents->len, CONTENTS_SHOWN) &&
+		LODE_AT(contents, LodeContent, shown).weight >= named_share * run->weight)
+		shown++;
+	for (guint i = 0; i < shown; i++) {
+		const LodeContent *content = &LODE_AT(contents, LodeContent, i);
+		g_string_append(out, i > 0 ? ", " : "");
+		lode_function_name_append(out, lode_content_name(self->profile, content), terminal);
+		if (contents->len > 1)
+			g_string_append_printf(out, " %s",
+				lode_number_format_share(
+					lode_share_of(content->weight, run->weight), share));
 	}
-	return 0;
+	if (contents->len > shown)
+		g_string_append_printf(out, ", %u more", contents->len - shown);
+	const LodeContent *first = &LODE_AT(contents, LodeContent, 0);
+	const char *mapping = lode_content_mapping_name(self->profile, first);
+	if (contents->len > 1 || strcmp(mapping, lode_content_name(self->profile, first)) != 0) {
+		g_string_append(out, " in ");
+		lode_display_append(out, mapping, terminal->is_ascii);
+	}
+	return LODE_STYLE_NAME;
 }
 
-static int compare_runs(const void *a, const void *b, void *user_data)
-{
-	const LodeCellRun *left = a, *right = b;
-	const LodeHistogramSort *sort = user_data;
-	double left_key = run_key(left, *sort), right_key = run_key(right, *sort);
+static const LodeColumn run_columns[] = {
+	{.title = "weight", LODE_CELL_SHARE(Run, share), .at = 1, .style = LODE_STYLE_STRONG},
+	{.title = "loads", LODE_CELL_COUNT(Run, of.n_loads), .at = 2},
+	{.title = "stores", LODE_CELL_COUNT(Run, of.n_stores), .at = 3},
+	{.title = "shape", .append = append_shape, .at = 4, .dropped = 2},
+	{.title = "from", LODE_CELL_ADDRESS(Run, of.first), .at = 5},
+	{.title = "to",
+		LODE_CELL_ADDRESS(Run, of.last),
+		.at = 6,
+		.dropped = 3,
+		.style = LODE_STYLE_FAINT},
+	{.titled = 1, LODE_CELL_COUNT(Run, n_cells), .at = 7, .dropped = 1},
+	{.title = "object, mapping", .append = append_contents, .at = 8},
+};
+const LodeColumns lode_cell_run_columns = LODE_COLUMNS("runs", run_columns, Run);
 
-	if (left_key != right_key)
-		return left_key > right_key ? -1 : 1;
-	return (left->first > right->first) - (left->first < right->first);
+static void fill_run(size_t number, void *out, const void *user_data)
+{
+	const Lines *self = user_data;
+	const LodeCellRun *of = &LODE_AT(self->runs, LodeCellRun, number);
+
+	*(Run *)out = (Run){*of, lode_share_of(of->weight, self->tables->notes.weight),
+		lode_cell_run_span(of, self->tables->options->granularity)};
 }
 
 static void put_rest(const Lines *self, guint shown, FILE *out)
@@ -365,26 +367,17 @@ static void put_table(
 	const LodeMemoryHistogramOptions *options = self->options;
 	g_autofree char *cells = g_strdup_printf(
 		"%ss", lode_address_granularity_name(options->granularity));
-	const LodeTableColumn columns[N_COLUMNS] = {
-		{"weight"},
-		{"loads"},
-		{"stores"},
-		{"shape", .is_text = true, .dropped = 2},
-		{"from", .is_text = true},
-		{"to", .is_text = true, .dropped = 3},
-		{cells, .dropped = 1},
-		{"object, mapping", .is_text = true},
-	};
 	g_autoptr(GArray) runs = lode_cell_runs_find(self->profile, table->cells, table->n_cells,
 		self->contents, options->granularity, self->notes.weight);
-	Lines lines = {self, table, runs};
+	const Lines lines = {self, table, .runs = runs};
 	LodeHistogramSort sort = options->sort;
 
 	g_array_sort_with_data(runs, compare_runs, &sort);
 	guint limit = options->has_limit ? options->limit : default_limit;
 	guint shown = limit == 0 ? runs->len : MIN(limit, runs->len);
-	LodeTable view = {columns, N_COLUMNS, shown, run_cell, &lines};
-	lode_table_write(&view, &options->terminal, out);
+	const LodeListing listing = {&lode_cell_run_columns, shown, .fill = fill_run,
+		.user_data = &lines, .titles = {cells}};
+	lode_listing_write_text(&listing, &options->terminal, out);
 	put_rest(&lines, shown, out);
 }
 
@@ -529,52 +522,6 @@ static void tables_clear(Tables *self)
 	lode_cell_contents_free(self->contents);
 	lode_address_histogram_free(self->histogram);
 	lode_memory_notes_clear(&self->notes);
-}
-
-typedef struct {
-	const LodeHistogramCell *cells;
-	LodeHistogramSort sort;
-} Order;
-
-static double key_of(const Order *order, size_t index)
-{
-	const LodeHistogramCell *cell = &order->cells[index];
-
-	switch (order->sort) {
-	case LODE_HISTOGRAM_BY_LOADS:
-		return (double)cell->n_loads;
-	case LODE_HISTOGRAM_BY_STORES:
-		return (double)cell->n_stores;
-	case LODE_HISTOGRAM_BY_WEIGHT:
-		return cell->weight;
-	case LODE_HISTOGRAM_BY_ADDRESS:
-		break;
-	}
-	return 0;
-}
-
-/* The largest first, and equal ones by address. */
-static int compare_cells(const void *a, const void *b, void *user_data)
-{
-	size_t left = *(const size_t *)a, right = *(const size_t *)b;
-	double left_key = key_of(user_data, left), right_key = key_of(user_data, right);
-
-	if (left_key != right_key)
-		return left_key > right_key ? -1 : 1;
-	return (left > right) - (left < right);
-}
-
-static GArray *sorted_cells(const Tables *self, const LodeHistogramTable *table)
-{
-	GArray *numbers = g_array_sized_new(FALSE, FALSE, sizeof(size_t), (guint)table->n_cells);
-	Order order = {table->cells, self->options->sort};
-
-	for (size_t i = 0; i < table->n_cells; i++)
-		g_array_append_val(numbers, i);
-	g_array_sort_with_data(numbers, compare_cells, &order);
-	if (self->options->has_limit && self->options->limit != 0)
-		g_array_set_size(numbers, MIN(numbers->len, self->options->limit));
-	return numbers;
 }
 
 bool lode_memory_histogram_write(const LodeProfile *profile, const uint32_t *samples,

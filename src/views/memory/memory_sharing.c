@@ -5,10 +5,9 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/form/row_stream.h"
-#include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_figures.h"
@@ -24,35 +23,14 @@ enum { ACCESSES_SHOWN = 8, STORES_SHOWN = 2 }; /* of each line, and of each acce
 enum { MANY_TURNS = 8 };
 #define SELDOM 0.5
 
-enum {
-	COLUMN_WEIGHT,
-	COLUMN_SAMPLES,
-	COLUMN_LOADS,
-	COLUMN_STORES,
-	COLUMN_MODIFIED,
-	COLUMN_KIND,
-	COLUMN_PLACE,
-	COLUMN_WHAT,
-	N_COLUMNS,
-};
-
-/* A line of a screen: a cache line, one of its accesses, a store that took the line away from it,
- * or how many more accesses there are. */
-typedef struct {
-	const LodeSharedLine *line;
-	const LodeSharingAccess *access; /* NULL: the line itself, unless there are `n_others` */
-	const LodeSharingStore *store;   /* of the access; NULL: itself */
-	uint32_t n_others;
-	LodeAccessTotals others;
-} Row;
+/* Columns that not every result has. */
+enum { OF_MISSES = 1, HAS_DATA_SOURCES = 2 };
 
 typedef struct {
 	const LodeProfile *profile;
 	const LodeLineSharing *sharing;
 	const LodeMemorySharingOptions *options;
-	GArray *rows;                /* Row */
-	unsigned columns[N_COLUMNS]; /* that are shown */
-} Table;
+} View;
 
 static const LodeSharedLine *line_at(const LodeLineSharing *self, guint i)
 {
@@ -71,23 +49,6 @@ static const LodeSharingStore *store_at(
 	return &LODE_AT(self->stores, LodeSharingStore, access->first_store + i);
 }
 
-static const char *object_of(const LodeProfile *profile, const LodeSharingAccess *access)
-{
-	const GArray *objects = profile->memory->objects;
-
-	return access->object < objects->len ? LODE_AT(objects, LodeDataObject, access->object).name
-	                                     : NULL;
-}
-
-static const char *mapping_of(const LodeProfile *profile, const LodeSharingAccess *access)
-{
-	const GArray *mappings = profile->memory->mappings;
-
-	return access->mapping < mappings->len
-	               ? LODE_AT(mappings, LodeMemoryMapping, access->mapping).name
-	               : NULL;
-}
-
 /* The share of the conflicting weight that was to other bytes. */
 static double false_share(double true_weight, double false_weight)
 {
@@ -96,21 +57,23 @@ static double false_share(double true_weight, double false_weight)
 
 /* --- text --- */
 
-static double weight_of(const Row *row)
+/* A line of a screen: a cache line, one of its accesses, a store that took the line away from it,
+ * or how many more accesses there are. */
+typedef struct {
+	const LodeSharedLine *line;
+	const LodeSharingAccess *access; /* NULL: the line itself, unless there are `n_others` */
+	const LodeSharingStore *store;   /* of the access; NULL: itself */
+	uint32_t n_others;
+	double weight, samples, loads, stores, modified; /* no number: not of this kind of line */
+	LodeStyle style;                                 /* of the numbers */
+} Row;
+
+static bool is_line(const Row *row)
 {
-	if (row->n_others > 0)
-		return row->others.weight;
-	return row->access != NULL ? row->access->totals.weight : row->line->totals.weight;
+	return row->access == NULL && row->n_others == 0;
 }
 
-static const LodeAccessTotals *totals_of(const Row *row)
-{
-	if (row->n_others > 0)
-		return &row->others;
-	return row->access != NULL ? &row->access->totals : &row->line->totals;
-}
-
-static void append_share(const Table *self, double weight, GString *out)
+static void append_share(const View *self, double weight, GString *out)
 {
 	char text[LODE_NUMBER_SIZE];
 
@@ -119,7 +82,7 @@ static void append_share(const Table *self, double weight, GString *out)
 }
 
 /* " ±0.4", in percent. */
-static void append_error(const Table *self, double error, GString *out)
+static void append_error(const View *self, double error, GString *out)
 {
 	if (self->sharing->is_of_misses)
 		return;
@@ -130,15 +93,35 @@ static void append_error(const Table *self, double error, GString *out)
 		g_ascii_formatd(text, sizeof(text), "%.1f", percent));
 }
 
-static void append_kind(const LodeSharedLine *line, GString *out)
+static LodeStyle append_weight(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
+	const Row *of = row;
+
+	(void)terminal;
+	if (of->store == NULL)
+		append_share(user_data, of->weight, out);
+	if (!is_line(of))
+		return LODE_STYLE_PLAIN;
+	append_error(user_data, of->line->weight_error, out);
+	return LODE_STYLE_STRONG;
+}
+
+static LodeStyle append_kind(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	const LodeSharedLine *line = ((const Row *)row)->line;
 	char share[LODE_NUMBER_SIZE];
 
+	(void)terminal, (void)user_data;
+	if (!is_line(row))
+		return LODE_STYLE_PLAIN;
 	g_string_append(out, lode_sharing_kind_to_text(line->kind));
 	if (line->kind == LODE_SHARING_MIXED)
 		g_string_append_printf(out, ", %s false",
 			lode_number_format_share(
 				false_share(line->true_weight, line->false_weight), share));
+	return line->kind == LODE_SHARING_TRUE ? LODE_STYLE_PLAIN : LODE_STYLE_ALARM;
 }
 
 static void append_bytes(uint64_t offset, uint32_t size, GString *out)
@@ -151,7 +134,7 @@ static void append_bytes(uint64_t offset, uint32_t size, GString *out)
 }
 
 /* If a line is shorter than those of the cache, bytes outside of it have no number. */
-static void append_stored(const Table *self, const Row *row, GString *out)
+static void append_stored(const View *self, const Row *row, GString *out)
 {
 	const LodeSharingStore *store = row->store;
 	char address[LODE_NUMBER_SIZE];
@@ -164,24 +147,27 @@ static void append_stored(const Table *self, const Row *row, GString *out)
 				     row->line->address + (uint64_t)store->offset, address));
 }
 
-static void append_place(const Table *self, const Row *row, GString *out)
+static LodeStyle append_place(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
+	const Row *of = row;
 	char address[LODE_NUMBER_SIZE];
 
-	if (row->n_others > 0)
-		return;
-	if (row->access == NULL)
-		g_string_append(out, lode_number_format_address(row->line->address, address));
-	else if (row->store != NULL)
-		append_stored(self, row, g_string_append(out, "    "));
-	else
-		append_bytes(row->access->offset, row->access->size, g_string_append(out, "  "));
+	(void)terminal;
+	if (is_line(of))
+		g_string_append(out, lode_number_format_address(of->line->address, address));
+	else if (of->store != NULL)
+		append_stored(user_data, of, g_string_append(out, "    "));
+	else if (of->access != NULL)
+		append_bytes(of->access->offset, of->access->size, g_string_append(out, "  "));
+	return is_line(of) ? LODE_STYLE_NAME : LODE_STYLE_FAINT;
 }
 
 /* "2 threads, both store, on 2 CPUs; in [heap]" */
-static void append_line(const Table *self, const LodeSharedLine *line, GString *out)
+static void append_line(const View *self, const LodeSharedLine *line, GString *out)
 {
-	const char *mapping = mapping_of(self->profile, access_at(self->sharing, line, 0));
+	const char *mapping = lode_memory_mapping_name(
+		self->profile->memory, access_at(self->sharing, line, 0)->mapping);
 
 	g_string_append_printf(
 		out, "%u thread%s", line->n_threads, line->n_threads == 1 ? "" : "s");
@@ -209,7 +195,7 @@ static void append_line(const Table *self, const LodeSharedLine *line, GString *
 
 /* "main, a.c:5", or the address. */
 static void append_code(
-	const Table *self, uint32_t function, uint32_t location, uint64_t pc, GString *out)
+	const View *self, uint32_t function, uint32_t location, uint64_t pc, GString *out)
 {
 	g_autofree char *place = lode_memory_place_text(self->profile, function, location);
 	char address[LODE_NUMBER_SIZE];
@@ -220,7 +206,7 @@ static void append_code(
 		lode_function_name_append(out, place, &self->options->terminal);
 }
 
-static void append_store(const Table *self, const LodeSharingStore *store, GString *out)
+static void append_store(const View *self, const LodeSharingStore *store, GString *out)
 {
 	g_autofree char *label = lode_memory_thread_label(self->profile, store->thread);
 
@@ -228,9 +214,9 @@ static void append_store(const Table *self, const LodeSharingStore *store, GStri
 	append_code(self, store->function, store->location, store->pc, out);
 }
 
-static void append_access(const Table *self, const LodeSharingAccess *access, GString *out)
+static void append_access(const View *self, const LodeSharingAccess *access, GString *out)
 {
-	const char *object = object_of(self->profile, access);
+	const char *object = lode_memory_object_name(self->profile->memory, access->object);
 	g_autofree char *label = lode_memory_thread_label(self->profile, access->thread);
 
 	g_string_append_printf(out, "thread %s: ", label);
@@ -239,141 +225,105 @@ static void append_access(const Table *self, const LodeSharingAccess *access, GS
 	append_code(self, access->function, access->location, access->pc, out);
 }
 
-static void append_what(const Table *self, const Row *row, GString *out)
+static LodeStyle append_what(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
-	if (row->n_others > 0)
-		g_string_append_printf(out, "(%u more: JSON and CSV have all)", row->n_others);
-	else if (row->access == NULL)
-		append_line(self, row->line, out);
-	else if (row->store != NULL)
-		append_store(self, row->store, out);
+	const Row *of = row;
+
+	(void)terminal;
+	if (of->n_others > 0)
+		g_string_append_printf(out, "(%u more: JSON and CSV have all)", of->n_others);
+	else if (of->access == NULL)
+		append_line(user_data, of->line, out);
+	else if (of->store != NULL)
+		append_store(user_data, of->store, out);
 	else
-		append_access(self, row->access, out);
+		append_access(user_data, of->access, out);
+	return of->access != NULL && of->store == NULL ? LODE_STYLE_NAME : LODE_STYLE_FAINT;
 }
 
-static LodeStyle store_cell(const Table *self, const Row *row, unsigned column, GString *out)
+static const LodeColumn row_columns[] = {
+	{.title = "weight", .append = append_weight, .at = 1},
+	{.titled = 1,
+		LODE_CELL_COUNT(Row, samples),
+		.at = 2,
+		.dropped = 3,
+		.styled = offsetof(Row, style)},
+	{.title = "loads", LODE_CELL_COUNT(Row, loads), .at = 3, .dropped = 1},
+	{.title = "stores", LODE_CELL_COUNT(Row, stores), .at = 4, .dropped = 2},
+	{.title = "HITM",
+		LODE_CELL_COUNT(Row, modified),
+		.at = 5,
+		.dropped = 4,
+		.when = HAS_DATA_SOURCES},
+	{.title = "sharing", .append = append_kind, .at = 6},
+	{.title = "line, bytes", .append = append_place, .at = 7},
+	{.title = "threads, object, code", .append = append_what, .at = 8},
+};
+const LodeColumns lode_sharing_row_columns = LODE_COLUMNS("rows", row_columns, Row);
+
+/* Of a line, an access, or the accesses that are not shown. */
+static void add_row(GArray *rows, Row row, const LodeAccessTotals *totals)
 {
-	char text[LODE_NUMBER_SIZE];
-
-	switch (self->columns[column]) {
-	case COLUMN_SAMPLES:
-		g_string_append(out, lode_number_format_count((double)row->store->n_misses, text));
-		break;
-	case COLUMN_PLACE:
-		append_place(self, row, out);
-		break;
-	case COLUMN_WHAT:
-		append_what(self, row, out);
-		break;
-	default:
-		break;
-	}
-	return LODE_STYLE_FAINT;
+	row.weight = totals->weight;
+	row.samples = (double)totals->n_samples;
+	row.loads = (double)totals->n_loads;
+	row.stores = (double)totals->n_stores;
+	g_array_append_val(rows, row);
 }
 
-static void append_count(const LodeAccessTotals *totals, unsigned column, GString *out)
-{
-	uint64_t count = column == COLUMN_SAMPLES ? totals->n_samples
-	                 : column == COLUMN_LOADS ? totals->n_loads
-	                                          : totals->n_stores;
-	char text[LODE_NUMBER_SIZE];
-
-	g_string_append(out, lode_number_format_count((double)count, text));
-}
-
-static LodeStyle sharing_cell(size_t number, unsigned column, GString *out, const void *user_data)
-{
-	const Table *self = user_data;
-	const Row *row = &LODE_AT(self->rows, Row, number);
-	bool is_line = row->access == NULL && row->n_others == 0;
-	char text[LODE_NUMBER_SIZE];
-
-	if (row->store != NULL)
-		return store_cell(self, row, column, out);
-	switch (self->columns[column]) {
-	case COLUMN_WEIGHT:
-		append_share(self, weight_of(row), out);
-		if (is_line)
-			append_error(self, row->line->weight_error, out);
-		return is_line ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
-	case COLUMN_MODIFIED:
-		if (row->n_others == 0)
-			g_string_append(out, lode_number_format_count(
-						     (double)(is_line ? row->line->n_modified
-								      : row->access->n_modified),
-						     text));
-		break;
-	case COLUMN_KIND:
-		if (!is_line)
-			break;
-		append_kind(row->line, out);
-		return row->line->kind == LODE_SHARING_TRUE ? LODE_STYLE_PLAIN : LODE_STYLE_ALARM;
-	case COLUMN_PLACE:
-		append_place(self, row, out);
-		return is_line ? LODE_STYLE_NAME : LODE_STYLE_FAINT;
-	case COLUMN_WHAT:
-		append_what(self, row, out);
-		return is_line || row->n_others > 0 ? LODE_STYLE_FAINT : LODE_STYLE_NAME;
-	default:
-		append_count(totals_of(row), self->columns[column], out);
-	}
-	return LODE_STYLE_PLAIN;
-}
-
-static void add_rows(Table *self, const LodeSharedLine *line)
+static void add_rows(const View *self, const LodeSharedLine *line, GArray *rows)
 {
 	uint32_t shown = MIN(line->n_accesses, ACCESSES_SHOWN);
-	Row row = {.line = line};
+	LodeAccessTotals others = {0};
 
-	g_array_append_val(self->rows, row);
+	add_row(rows, (Row){line, .modified = (double)line->n_modified}, &line->totals);
 	for (uint32_t i = 0; i < shown; i++) {
-		row.access = access_at(self->sharing, line, i);
-		g_array_append_val(self->rows, row);
-		for (uint32_t j = 0; j < MIN(row.access->n_stores, STORES_SHOWN); j++) {
-			row.store = store_at(self->sharing, row.access, j);
-			g_array_append_val(self->rows, row);
+		const LodeSharingAccess *access = access_at(self->sharing, line, i);
+		add_row(rows, (Row){line, access, .modified = (double)access->n_modified},
+			&access->totals);
+		for (uint32_t j = 0; j < MIN(access->n_stores, STORES_SHOWN); j++) {
+			const LodeSharingStore *store = store_at(self->sharing, access, j);
+			const Row row = {line, access, store, .samples = (double)store->n_misses,
+				.loads = (double)NAN, .stores = (double)NAN,
+				.modified = (double)NAN, .style = LODE_STYLE_FAINT};
+			g_array_append_val(rows, row);
 		}
-		row.store = NULL;
 	}
-	row.access = NULL;
-	row.n_others = line->n_accesses - shown;
 	for (uint32_t i = shown; i < line->n_accesses; i++)
-		lode_access_totals_join(&row.others, &access_at(self->sharing, line, i)->totals);
-	if (row.n_others > 0)
-		g_array_append_val(self->rows, row);
+		lode_access_totals_join(&others, &access_at(self->sharing, line, i)->totals);
+	if (line->n_accesses > shown)
+		add_row(rows,
+			(Row){line, .n_others = line->n_accesses - shown, .modified = (double)NAN},
+			&others);
 }
 
-static void write_table(Table *self, FILE *out)
+static uint32_t columns_of(const View *self)
 {
-	static const LodeTableColumn known[N_COLUMNS] = {
-		[COLUMN_WEIGHT] = {"weight", .is_text = true},
-		[COLUMN_SAMPLES] = {"samples", .dropped = 3},
-		[COLUMN_LOADS] = {"loads", .dropped = 1},
-		[COLUMN_STORES] = {"stores", .dropped = 2},
-		[COLUMN_MODIFIED] = {"HITM", .dropped = 4},
-		[COLUMN_KIND] = {"sharing", .is_text = true},
-		[COLUMN_PLACE] = {"line, bytes", .is_text = true},
-		[COLUMN_WHAT] = {"threads, object, code", .is_text = true},
-	};
-	const LodeTerminal *terminal = &self->options->terminal;
-	uint32_t limit = self->options->limit;
-	guint n_lines = self->sharing->lines->len;
-	guint shown = limit == 0 ? n_lines : MIN(limit, n_lines);
-	LodeTableColumn columns[N_COLUMNS];
-	unsigned n = 0;
+	return (self->options->are_misses_classified ? OF_MISSES : 0) |
+	       (self->sharing->has_data_sources ? HAS_DATA_SOURCES : 0);
+}
 
-	for (unsigned i = 0; i < N_COLUMNS; i++) {
-		if (i == COLUMN_MODIFIED && !self->sharing->has_data_sources)
-			continue;
-		columns[n] = known[i];
-		if (i == COLUMN_SAMPLES && self->sharing->is_of_misses)
-			columns[n].title = "misses";
-		self->columns[n++] = i;
-	}
+static guint n_shown(const View *self)
+{
+	uint32_t limit = self->options->limit;
+	guint n = self->sharing->lines->len;
+
+	return limit == 0 ? n : MIN(limit, n);
+}
+
+static void write_table(const View *self, FILE *out)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	guint n_lines = self->sharing->lines->len, shown = n_shown(self);
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
+
 	for (guint i = 0; i < shown; i++)
-		add_rows(self, line_at(self->sharing, i));
-	LodeTable table = {columns, n, self->rows->len, sharing_cell, self};
-	lode_table_write(&table, terminal, out);
+		add_rows(self, line_at(self->sharing, i), rows);
+	const LodeListing listing = {&lode_sharing_row_columns, rows->len, rows->data,
+		.user_data = self, .what = columns_of(self),
+		.titles = {self->sharing->is_of_misses ? "misses" : "samples"}};
+	lode_listing_write_text(&listing, terminal, out);
 	if (shown == n_lines)
 		return;
 	double weight = 0;
@@ -387,7 +337,7 @@ static void write_table(Table *self, FILE *out)
 }
 
 /* "1 shared line: 99.9 % ±0.1 of weight; false 99.9 %". */
-static void put_summary(const Table *self, FILE *out)
+static void put_summary(const View *self, FILE *out)
 {
 	const LodeLineSharing *sharing = self->sharing;
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -411,7 +361,7 @@ static void put_summary(const Table *self, FILE *out)
 	lode_display_print(&self->options->terminal, out, "%s", text->str);
 }
 
-static void put_nothing(const Table *self, FILE *out)
+static void put_nothing(const View *self, FILE *out)
 {
 	char number[LODE_NUMBER_SIZE];
 	uint64_t n = self->sharing->total.n_samples - self->sharing->unresolved.n_samples;
@@ -428,7 +378,7 @@ static void put_nothing(const Table *self, FILE *out)
 }
 
 /* Writes the basis of the figures. */
-static void put_evidence(const Table *self, FILE *out)
+static void put_evidence(const View *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeLineSharing *sharing = self->sharing;
@@ -465,7 +415,7 @@ static void put_evidence(const Table *self, FILE *out)
 	}
 }
 
-static void write_text(Table *self, FILE *out)
+static void write_text(const View *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	const char *program = self->profile->program;
@@ -494,157 +444,245 @@ static void write_text(Table *self, FILE *out)
 
 /* --- JSON and CSV --- */
 
-static void put_totals(const LodeAccessTotals *totals, double whole, LodeRowStream *rows)
+/* What was executed, and by whom. */
+typedef struct {
+	char *thread;
+	double tid, line; /* no number: unknown */
+	const char *function, *file;
+} Code;
+
+static Code code_of(
+	const LodeProfile *profile, uint32_t thread, uint32_t function, uint32_t location)
 {
-	LodeTotalsCells cells = lode_totals_cells(totals, whole);
-
-	lode_row_number(rows, "samples", (double)totals->n_samples);
-	lode_row_number(rows, "loads", (double)totals->n_loads);
-	lode_row_number(rows, "stores", (double)totals->n_stores);
-	lode_row_number(rows, "weight", totals->weight);
-	lode_row_number(rows, "share", cells.share);
-	lode_row_number(rows, "mean_latency", cells.mean_latency);
-}
-
-static void put_conflicts(
-	LodeRowStream *rows, double true_weight, double false_weight, uint64_t n_modified, bool has)
-{
-	lode_row_number(rows, "true_weight", true_weight);
-	lode_row_number(rows, "false_weight", false_weight);
-	lode_row_number(rows, "hitm", has ? (double)n_modified : (double)NAN);
-}
-
-static void put_line(const Table *self, const LodeSharedLine *line, LodeRowStream *rows)
-{
-	char address[LODE_NUMBER_SIZE];
-	double whole = self->sharing->total.weight;
-
-	lode_row_text(rows, "address", lode_number_format_address(line->address, address));
-	lode_row_number(rows, "pid", line->pid);
-	lode_row_text(rows, "sharing", lode_sharing_kind_to_text(line->kind));
-	lode_row_number(rows, "threads", line->n_threads);
-	lode_row_number(rows, "storing", line->n_storing);
-	lode_row_number(rows, "cpus", line->n_cpus > 0 ? line->n_cpus : (double)NAN);
-	put_totals(&line->totals, whole, rows);
-	lode_row_number(rows, "share_error", lode_share_of(line->weight_error, whole));
-	lode_row_number(
-		rows, "turns", line->expected_turns > 0 ? (double)line->turns : (double)NAN);
-	lode_row_number(rows, "expected_turns",
-		line->expected_turns > 0 ? line->expected_turns : (double)NAN);
-	put_conflicts(rows, line->true_weight, line->false_weight, line->n_modified,
-		self->sharing->has_data_sources);
-}
-
-static void put_access(const Table *self, const LodeSharingAccess *access, LodeRowStream *rows)
-{
-	const LodeProfile *profile = self->profile;
 	const GArray *threads = profile->memory->threads;
-	bool has_thread = access->thread < threads->len;
-	g_autofree char *label = has_thread ? lode_memory_thread_label(profile, access->thread)
-	                                    : NULL;
-	const LodeLocation *location = access->location < profile->locations->len
-	                                       ? &LODE_AT(profile->locations, LodeLocation,
-							 access->location)
-	                                       : NULL;
-	char pc[LODE_NUMBER_SIZE];
+	Code code = {.tid = (double)NAN, .line = (double)NAN};
 
-	lode_row_number(rows, "offset", access->offset);
-	lode_row_number(rows, "bytes", access->size);
-	lode_row_text(rows, "thread", label);
-	lode_row_number(rows, "tid",
-		has_thread ? LODE_AT(threads, LodeThread, access->thread).tid : (double)NAN);
-	lode_function_name_row(rows, "object", object_of(profile, access));
-	lode_row_text(rows, "mapping", mapping_of(profile, access));
-	lode_function_name_row(rows, "function",
-		access->function < profile->functions->len
-			? lode_profile_function(profile, access->function)->name
-			: NULL);
-	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
-	lode_row_number(rows, "line", location != NULL ? location->line : (double)NAN);
-	lode_row_text(rows, "pc", lode_number_format_address(access->pc, pc));
-	put_totals(&access->totals, self->sharing->total.weight, rows);
-	put_conflicts(rows, access->true_weight, access->false_weight, access->n_modified,
-		self->sharing->has_data_sources);
-}
-
-/* `store` NULL: none is known. */
-static void put_store(const Table *self, const LodeSharingStore *store, LodeRowStream *rows)
-{
-	static const LodeSharingStore no_store = {
-		.thread = LODE_NONE, .function = LODE_NONE, .location = LODE_NONE};
-	const LodeSharingStore *it = store != NULL ? store : &no_store;
-	const LodeProfile *profile = self->profile;
-	const GArray *threads = profile->memory->threads;
-	bool has_thread = it->thread < threads->len;
-	g_autofree char *label = has_thread ? lode_memory_thread_label(profile, it->thread) : NULL;
-	const LodeLocation *location = it->location < profile->locations->len
-	                                       ? &LODE_AT(profile->locations, LodeLocation,
-							 it->location)
-	                                       : NULL;
-	char pc[LODE_NUMBER_SIZE];
-
-	lode_row_number(rows, "offset", store != NULL ? (double)it->offset : (double)NAN);
-	lode_row_number(rows, "bytes", store != NULL ? it->size : (double)NAN);
-	lode_row_text(rows, "thread", label);
-	lode_row_number(rows, "tid",
-		has_thread ? LODE_AT(threads, LodeThread, it->thread).tid : (double)NAN);
-	lode_function_name_row(rows, "function",
-		it->function < profile->functions->len
-			? lode_profile_function(profile, it->function)->name
-			: NULL);
-	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
-	lode_row_number(rows, "line", location != NULL ? location->line : (double)NAN);
-	lode_row_text(rows, "pc", store != NULL ? lode_number_format_address(it->pc, pc) : NULL);
-	lode_row_number(rows, "misses", store != NULL ? (double)it->n_misses : (double)NAN);
-}
-
-/* In CSV the columns of the line come first, under names of their own. */
-static void put_csv_row(const Table *self, const LodeSharedLine *line,
-	const LodeSharingAccess *access, LodeRowStream *rows)
-{
-	lode_row_begin(rows);
-	lode_row_begin_group(rows, "line", "line_");
-	put_line(self, line, rows);
-	lode_row_end_group(rows);
-	put_access(self, access, rows);
-	if (self->options->are_misses_classified) {
-		lode_row_begin_group(rows, "due_to", "due_to_");
-		put_store(self, access->n_stores > 0 ? store_at(self->sharing, access, 0) : NULL,
-			rows);
-		lode_row_end_group(rows);
+	if (thread < threads->len) {
+		code.thread = lode_memory_thread_label(profile, thread);
+		code.tid = LODE_AT(threads, LodeThread, thread).tid;
 	}
-	lode_row_end(rows);
+	if (function < profile->functions->len)
+		code.function = lode_profile_function(profile, function)->name;
+	if (location < profile->locations->len) {
+		code.file = LODE_AT(profile->locations, LodeLocation, location).file;
+		code.line = LODE_AT(profile->locations, LodeLocation, location).line;
+	}
+	return code;
 }
 
-static guint n_written(const Table *self)
-{
-	uint32_t limit = self->options->limit;
-	guint n = self->sharing->lines->len;
+typedef struct {
+	Code code;
+	double offset, bytes, misses; /* no number: no store is known */
+	char *pc;
+} Store;
 
-	return limit == 0 ? n : MIN(limit, n);
+static const LodeColumn store_columns[] = {
+	{"offset", LODE_CELL_NUMBER(Store, offset)},
+	{"bytes", LODE_CELL_NUMBER(Store, bytes)},
+	{"thread", LODE_CELL_TEXT(Store, code.thread)},
+	{"tid", LODE_CELL_NUMBER(Store, code.tid)},
+	{"function", LODE_CELL_NAME(Store, code.function)},
+	{"file", LODE_CELL_TEXT(Store, code.file)},
+	{"line", LODE_CELL_NUMBER(Store, code.line)},
+	{"pc", LODE_CELL_TEXT(Store, pc)},
+	{"misses", LODE_CELL_NUMBER(Store, misses)},
+};
+const LodeColumns lode_sharing_store_columns = LODE_COLUMNS("due_to", store_columns, Store);
+
+static Store store_of(const View *self, const LodeSharingStore *of)
+{
+	char pc[LODE_NUMBER_SIZE];
+
+	return (Store){code_of(self->profile, of->thread, of->function, of->location),
+		(double)of->offset, of->size, (double)of->n_misses,
+		g_strdup(lode_number_format_address(of->pc, pc))};
 }
 
-static void write_csv(const Table *self, FILE *out)
-{
-	const LodeSharedLine no_line = {0};
-	const LodeSharingAccess no_access = {.thread = LODE_NONE,
-		.object = LODE_NONE,
-		.mapping = LODE_NONE,
-		.function = LODE_NONE,
-		.location = LODE_NONE};
-	LodeRowStream rows;
+/* Lists in a list: the accesses of a line, the stores of an access. */
+typedef struct {
+	const View *view;
+	const LodeSharedLine *line;
+	const LodeSharingAccess *access;
+} Part;
 
-	lode_row_stream_init_csv(&rows, out);
-	put_csv_row(self, &no_line, &no_access, &rows);
-	for (guint i = 0; i < n_written(self); i++) {
-		const LodeSharedLine *line = line_at(self->sharing, i);
-		for (uint32_t j = 0; j < line->n_accesses; j++)
-			put_csv_row(self, line, access_at(self->sharing, line, j), &rows);
+static void fill_store(size_t number, void *out, const void *user_data)
+{
+	const Part *self = user_data;
+
+	*(Store *)out = store_of(
+		self->view, store_at(self->view->sharing, self->access, (uint32_t)number));
+}
+
+typedef struct {
+	LodeSharingAccess of;
+	Code code;
+	LodeTotalsCells cells;
+	const char *object, *mapping;
+	double hitm; /* no number: not recorded */
+} Access;
+
+static void put_stores(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const Part part = {((const Part *)user_data)->view, .access = &((const Access *)row)->of};
+	const LodeListing listing = {&lode_sharing_store_columns, part.access->n_stores,
+		.fill = fill_store, .user_data = &part};
+
+	lode_listing_put_json(&listing, json);
+}
+
+static const LodeColumn access_columns[] = {
+	{"offset", LODE_CELL_NUMBER(Access, of.offset)},
+	{"bytes", LODE_CELL_NUMBER(Access, of.size)},
+	{"thread", LODE_CELL_TEXT(Access, code.thread)},
+	{"tid", LODE_CELL_NUMBER(Access, code.tid)},
+	{"object", LODE_CELL_NAME(Access, object)},
+	{"mapping", LODE_CELL_TEXT(Access, mapping)},
+	{"function", LODE_CELL_NAME(Access, code.function)},
+	{"file", LODE_CELL_TEXT(Access, code.file)},
+	{"line", LODE_CELL_NUMBER(Access, code.line)},
+	{"pc", LODE_CELL_ADDRESS(Access, of.pc)},
+	LODE_TOTALS_COLUMNS(Access, cells, 0, 0, 0, 0),
+	{"true_weight", LODE_CELL_NUMBER(Access, of.true_weight)},
+	{"false_weight", LODE_CELL_NUMBER(Access, of.false_weight)},
+	{"hitm", LODE_CELL_NUMBER(Access, hitm)},
+	{.put = put_stores, .when = OF_MISSES},
+};
+const LodeColumns lode_sharing_access_columns = LODE_COLUMNS("accesses", access_columns, Access);
+
+static double modified_of(const View *self, uint64_t n_modified)
+{
+	return self->sharing->has_data_sources ? (double)n_modified : (double)NAN;
+}
+
+static Access access_of(const View *self, const LodeSharingAccess *of)
+{
+	return (Access){*of, code_of(self->profile, of->thread, of->function, of->location),
+		lode_totals_cells(&of->totals, self->sharing->total.weight),
+		lode_memory_object_name(self->profile->memory, of->object),
+		lode_memory_mapping_name(self->profile->memory, of->mapping),
+		modified_of(self, of->n_modified)};
+}
+
+static void fill_access(size_t number, void *out, const void *user_data)
+{
+	const Part *self = user_data;
+
+	*(Access *)out = access_of(
+		self->view, access_at(self->view->sharing, self->line, (uint32_t)number));
+}
+
+typedef struct {
+	LodeSharedLine of;
+	LodeTotalsCells cells;
+	const char *sharing;
+	double cpus, turns, expected_turns, hitm; /* no number: not recorded */
+	double share_error;
+} Line;
+
+static void put_accesses(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const View *self = user_data;
+	const Part part = {self, .line = &((const Line *)row)->of};
+	const LodeListing listing = {&lode_sharing_access_columns, part.line->n_accesses,
+		.fill = fill_access, .user_data = &part, .what = columns_of(self)};
+
+	lode_listing_put_json(&listing, json);
+}
+
+static const LodeColumn line_columns[] = {
+	{"address", LODE_CELL_ADDRESS(Line, of.address)},
+	{"pid", LODE_CELL_NUMBER(Line, of.pid)},
+	{"sharing", LODE_CELL_TEXT(Line, sharing)},
+	{"threads", LODE_CELL_NUMBER(Line, of.n_threads)},
+	{"storing", LODE_CELL_NUMBER(Line, of.n_storing)},
+	{"cpus", LODE_CELL_NUMBER(Line, cpus)},
+	LODE_TOTALS_COLUMNS(Line, cells, 0, 0, 0, 0),
+	{"share_error", LODE_CELL_NUMBER(Line, share_error)},
+	{"turns", LODE_CELL_NUMBER(Line, turns)},
+	{"expected_turns", LODE_CELL_NUMBER(Line, expected_turns)},
+	{"true_weight", LODE_CELL_NUMBER(Line, of.true_weight)},
+	{"false_weight", LODE_CELL_NUMBER(Line, of.false_weight)},
+	{"hitm", LODE_CELL_NUMBER(Line, hitm)},
+	{.put = put_accesses},
+};
+const LodeColumns lode_shared_line_columns = LODE_COLUMNS("lines", line_columns, Line);
+
+static Line line_of(const View *self, const LodeSharedLine *of)
+{
+	double whole = self->sharing->total.weight;
+	bool has_turns = of->expected_turns > 0;
+
+	return (Line){
+		.of = *of,
+		.cells = lode_totals_cells(&of->totals, whole),
+		.sharing = lode_sharing_kind_to_text(of->kind),
+		.cpus = of->n_cpus > 0 ? of->n_cpus : (double)NAN,
+		.turns = has_turns ? (double)of->turns : (double)NAN,
+		.expected_turns = has_turns ? of->expected_turns : (double)NAN,
+		.hitm = modified_of(self, of->n_modified),
+		.share_error = lode_share_of(of->weight_error, whole),
+	};
+}
+
+static void fill_line(size_t number, void *out, const void *user_data)
+{
+	const View *self = user_data;
+
+	*(Line *)out = line_of(self, line_at(self->sharing, (guint)number));
+}
+
+/* In CSV each access has the columns of its line before its own, and after them those of the store
+ * that took the line away most often. */
+typedef struct {
+	Line line;
+	Access access;
+	Store store;
+} Cells;
+
+static const LodeColumn columns[] = {
+	{"line", LODE_GROUP("line_")},
+	{LODE_CELL_PART(Cells, line, lode_shared_line_columns), .only = LODE_IN_CSV},
+	LODE_GROUP_END,
+	{LODE_CELL_PART(Cells, access, lode_sharing_access_columns), .only = LODE_IN_CSV},
+	{"due_to", LODE_GROUP("due_to_")},
+	{LODE_CELL_PART(Cells, store, lode_sharing_store_columns), .when = OF_MISSES},
+	LODE_GROUP_END,
+};
+const LodeColumns lode_memory_sharing_columns = LODE_COLUMNS("sharing", columns, Cells);
+
+static void fill_cells(size_t number, void *out, const void *user_data)
+{
+	const Part *self = user_data;
+	const LodeLineSharing *sharing = self->view->sharing;
+	const LodeSharingAccess *access = access_at(sharing, self->line, (uint32_t)number);
+	Cells *cells = out;
+
+	cells->line = line_of(self->view, self->line);
+	cells->access = access_of(self->view, access);
+	cells->store = (Store){.offset = (double)NAN,
+		.bytes = (double)NAN,
+		.misses = (double)NAN,
+		.code = {.tid = (double)NAN, .line = (double)NAN}};
+	if (access->n_stores > 0)
+		cells->store = store_of(self->view, store_at(sharing, access, 0));
+}
+
+static void write_csv(const View *self, FILE *out)
+{
+	LodeListing listing = {
+		&lode_memory_sharing_columns, .fill = fill_cells, .what = columns_of(self)};
+
+	lode_listing_put_csv_titles(&listing, out);
+	for (guint i = 0; i < n_shown(self); i++) {
+		const Part part = {self, .line = line_at(self->sharing, i)};
+		listing.n_rows = part.line->n_accesses;
+		listing.user_data = &part;
+		lode_listing_put_csv_rows(&listing, out);
 	}
 }
 
 static void put_json_totals(
-	const Table *self, LodeJsonStream *json, const char *name, const LodeAccessTotals *totals)
+	const View *self, LodeJsonStream *json, const char *name, const LodeAccessTotals *totals)
 {
 	lode_json_member_begin(json, name, '{');
 	lode_totals_put(totals, self->sharing->total.weight, json);
@@ -652,43 +690,11 @@ static void put_json_totals(
 	lode_json_line(json);
 }
 
-static void put_json_stores(
-	const Table *self, const LodeSharingAccess *access, LodeJsonStream *json)
-{
-	LodeRowStream rows;
-
-	lode_row_stream_init_json(&rows, json);
-	lode_json_member_begin(json, "due_to", '[');
-	for (uint32_t i = 0; i < access->n_stores; i++) {
-		lode_row_begin(&rows);
-		put_store(self, store_at(self->sharing, access, i), &rows);
-		lode_row_end(&rows);
-	}
-	lode_json_end(json, ']');
-}
-
-static void put_json_line(const Table *self, const LodeSharedLine *line, LodeJsonStream *json)
-{
-	LodeRowStream rows;
-
-	lode_row_stream_init_json(&rows, json);
-	lode_json_line_begin(json, '{');
-	put_line(self, line, &rows);
-	lode_json_member_begin(json, "accesses", '[');
-	for (uint32_t i = 0; i < line->n_accesses; i++) {
-		lode_row_begin(&rows);
-		put_access(self, access_at(self->sharing, line, i), &rows);
-		if (self->options->are_misses_classified)
-			put_json_stores(self, access_at(self->sharing, line, i), json);
-		lode_row_end(&rows);
-	}
-	lode_json_end(json, ']');
-	lode_json_end(json, '}');
-}
-
-static void write_json(const Table *self, FILE *out)
+static void write_json(const View *self, FILE *out)
 {
 	const LodeLineSharing *sharing = self->sharing;
+	const LodeListing lines = {
+		&lode_shared_line_columns, n_shown(self), .fill = fill_line, .user_data = self};
 	LodeJsonStream json;
 
 	lode_profile_json_open(&json, out, self->profile);
@@ -705,25 +711,20 @@ static void write_json(const Table *self, FILE *out)
 	put_json_totals(self, &json, "no_address", &sharing->unresolved);
 	lode_json_member_number(
 		&json, "shared_error", lode_share_of(sharing->shared_error, sharing->total.weight));
-	lode_json_member_begin(&json, "lines", '[');
-	for (guint i = 0; i < n_written(self); i++)
-		put_json_line(self, line_at(sharing, i), &json);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(&lines, &json);
 	lode_json_end(&json, '}');
 }
 
 bool lode_memory_sharing_write(const LodeProfile *profile, const LodeLineSharing *sharing,
 	const LodeMemorySharingOptions *options, FILE *out, GError **error)
 {
-	Table self = {.profile = profile, .sharing = sharing, .options = options};
+	const View self = {profile, sharing, options};
 
-	self.rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	if (options->format == LODE_VIEW_TEXT)
 		write_text(&self, out);
 	else if (options->format == LODE_VIEW_JSON)
 		write_json(&self, out);
 	else
 		write_csv(&self, out);
-	g_array_unref(self.rows);
 	return lode_view_flush(out, error);
 }

@@ -7,6 +7,7 @@
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
+#include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
 #include "views/profile/profile_figures.h"
 
@@ -173,94 +174,86 @@ static void put_edges(
 	lode_json_end(json, ']');
 }
 
-/* The share of an observed branch; NAN of others. */
-static double taken_share(const LodeBranchShares *shares)
+LodeObservedCells lode_observed_cells(const LodeProfile *profile, uint32_t instruction)
 {
-	return shares->outcomes > 0 ? (double)shares->taken / (double)shares->outcomes
-	                            : (double)NAN;
+	LodeObservedCells cells = {.taken = (double)NAN, .taken_by_edges = (double)NAN};
+	LodeBranchShares shares = {.counted = -1};
+
+	if (instruction == LODE_NONE)
+		return cells;
+	const LodeObservedInstruction *found = lode_windows_find(profile->windows, instruction);
+	if (found != NULL)
+		cells.facts = *found;
+	cells.followed = lode_windows_outcomes(profile->windows, instruction);
+	cells.is_observed = cells.followed >= LODE_OBSERVED_STEPS;
+	lode_branch_shares_find(profile, instruction, &shares);
+	if (shares.outcomes > 0)
+		cells.taken = (double)shares.taken / (double)shares.outcomes;
+	if (shares.counted >= 0)
+		cells.taken_by_edges = shares.counted;
+	return cells;
 }
+
+static const LodeColumn columns[] = {
+	{"steps", LODE_CELL_NUMBER(LodeObservedCells, facts.steps), .only = LODE_IN_JSON},
+	{"window_steps", LODE_CELL_NUMBER(LodeObservedCells, facts.steps), .only = LODE_IN_CSV},
+	{"followed", LODE_CELL_NUMBER(LodeObservedCells, followed)},
+	{"is_observed", LODE_CELL_FLAG(LodeObservedCells, is_observed), .only = LODE_IN_JSON},
+	{"taken", LODE_CELL_NUMBER(LodeObservedCells, taken)},
+	{"taken_by_edges", LODE_CELL_NUMBER(LodeObservedCells, taken_by_edges),
+		.only = LODE_IN_JSON},
+	{"outcomes", LODE_CELL_NUMBER(LodeObservedCells, facts.outcomes)},
+	{"unforetold", LODE_CELL_NUMBER(LodeObservedCells, facts.unforetold)},
+	{"denormals", LODE_CELL_NUMBER(LodeObservedCells, facts.denormals)},
+	{"accesses", LODE_CELL_NUMBER(LodeObservedCells, facts.accesses)},
+	{"repeated", LODE_CELL_NUMBER(LodeObservedCells, facts.repeated)},
+	{"strided", LODE_CELL_NUMBER(LodeObservedCells, facts.strided)},
+	{"stride", LODE_CELL_NUMBER(LodeObservedCells, facts.stride)},
+	{"lines", LODE_CELL_NUMBER(LodeObservedCells, facts.lines)},
+	{"pages", LODE_CELL_NUMBER(LodeObservedCells, facts.pages)},
+	{"line_bytes", LODE_CELL_ADDRESS(LodeObservedCells, facts.line_bytes),
+		.only = LODE_IN_JSON},
+	{"split", LODE_CELL_NUMBER(LodeObservedCells, facts.split)},
+	{"stored", LODE_CELL_NUMBER(LodeObservedCells, facts.stored)},
+	{"part_stored", LODE_CELL_NUMBER(LodeObservedCells, facts.part_stored)},
+	{"store_steps", LODE_CELL_NUMBER(LodeObservedCells, facts.store_steps)},
+	{"conflicting", LODE_CELL_NUMBER(LodeObservedCells, facts.conflicting)},
+	{"underflows", LODE_CELL_NUMBER(LodeObservedCells, facts.underflows)},
+	{"split_pages", LODE_CELL_NUMBER(LodeObservedCells, facts.split_pages)},
+	{"compared_calls", LODE_CELL_NUMBER(LodeObservedCells, facts.compared_calls)},
+	{"same_arguments", LODE_CELL_NUMBER(LodeObservedCells, facts.same_arguments)},
+	{"compared_results", LODE_CELL_NUMBER(LodeObservedCells, facts.compared_results)},
+	{"same_results", LODE_CELL_NUMBER(LodeObservedCells, facts.same_results)},
+	{"page_changes", LODE_CELL_NUMBER(LodeObservedCells, facts.page_changes)},
+	{"line_visits", LODE_CELL_NUMBER(LodeObservedCells, facts.line_visits)},
+	{"line_used_bytes", LODE_CELL_NUMBER(LodeObservedCells, facts.line_used_bytes)},
+	{"loop_rounds", LODE_CELL_NUMBER(LodeObservedCells, facts.loop_rounds)},
+	{"loop_exits", LODE_CELL_NUMBER(LodeObservedCells, facts.loop_exits)},
+	{"string_runs", LODE_CELL_NUMBER(LodeObservedCells, facts.string_runs)},
+	{"string_rounds", LODE_CELL_NUMBER(LodeObservedCells, facts.string_rounds)},
+	{"hits", LODE_CELL_NUMBER(LodeObservedCells, facts.hits)},
+	{"first_accesses", LODE_CELL_NUMBER(LodeObservedCells, facts.first_accesses)},
+	{"early_accesses", LODE_CELL_NUMBER(LodeObservedCells, facts.early_accesses)},
+};
+const LodeColumns lode_observed_columns = LODE_COLUMNS("observed", columns, LodeObservedCells);
 
 void lode_observed_facts_json(
 	const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json)
 {
-	const LodeObservedInstruction *found =
-		instruction != LODE_NONE ? lode_windows_find(profile->windows, instruction) : NULL;
-	LodeObservedInstruction facts = found != NULL ? *found : (LodeObservedInstruction){0};
-	uint64_t followed = instruction != LODE_NONE
-	                            ? lode_windows_outcomes(profile->windows, instruction)
-	                            : 0;
-	LodeBranchShares shares = {.counted = -1};
+	const LodeObservedCells cells = lode_observed_cells(profile, instruction);
+	bool is_found = instruction != LODE_NONE &&
+	                lode_windows_find(profile->windows, instruction) != NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_json_key(json, "observed");
-	if (found == NULL && followed == 0) {
+	if (!is_found && cells.followed == 0) {
 		lode_json_string(json, NULL);
 		return;
 	}
-	lode_branch_shares_find(profile, instruction, &shares);
 	lode_observed_facts_append(profile, instruction, text);
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "text", text->str);
-	lode_json_member_number(json, "steps", facts.steps);
-	lode_json_member_number(json, "followed", (double)followed);
-	lode_json_member_bool(json, "is_observed", followed >= LODE_OBSERVED_STEPS);
-	lode_json_member_number(json, "taken", taken_share(&shares));
-	lode_json_member_number(
-		json, "taken_by_edges", shares.counted >= 0 ? shares.counted : (double)NAN);
-	lode_json_member_number(json, "outcomes", facts.outcomes);
-	lode_json_member_number(json, "unforetold", facts.unforetold);
-	lode_json_member_number(json, "denormals", facts.denormals);
-	lode_json_member_number(json, "accesses", facts.accesses);
-	lode_json_member_number(json, "repeated", facts.repeated);
-	lode_json_member_number(json, "strided", facts.strided);
-	lode_json_member_number(json, "stride", (double)facts.stride);
-	lode_json_member_number(json, "lines", facts.lines);
-	lode_json_member_number(json, "pages", facts.pages);
-	g_autofree char *bytes = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", facts.line_bytes);
-	lode_json_member_string(json, "line_bytes", bytes);
-	lode_json_member_number(json, "split", facts.split);
-	lode_json_member_number(json, "stored", facts.stored);
-	lode_json_member_number(json, "part_stored", facts.part_stored);
-	lode_json_member_number(json, "store_steps", facts.store_steps);
-	lode_json_member_number(json, "conflicting", facts.conflicting);
-	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
-		lode_json_member_number(json, lode_window_fact_to_text((LodeWindowFact)i),
-			*lode_window_fact(&facts, (LodeWindowFact)i));
-	put_edges(profile, instruction, (double)followed, json);
+	lode_columns_put_json(&lode_observed_columns, &cells, json);
+	put_edges(profile, instruction, (double)cells.followed, json);
 	lode_json_end(json, '}');
-}
-
-void lode_observed_facts_csv_titles(LodeCsv *csv)
-{
-	static const char *const titles[] = {"window_steps", "followed", "taken", "outcomes",
-		"unforetold", "denormals", "accesses", "repeated", "strided", "stride", "lines",
-		"pages", "split", "stored", "part_stored", "store_steps", "conflicting"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-		lode_csv_text(csv, titles[i]);
-	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
-		lode_csv_text(csv, lode_window_fact_to_text((LodeWindowFact)i));
-}
-
-void lode_observed_facts_csv(const LodeProfile *profile, uint32_t instruction, LodeCsv *csv)
-{
-	LodeObservedInstruction facts = {0};
-	LodeBranchShares shares = {0};
-	uint64_t followed = 0;
-
-	if (instruction != LODE_NONE) {
-		const LodeObservedInstruction *found = lode_windows_find(
-			profile->windows, instruction);
-		facts = found != NULL ? *found : facts;
-		followed = lode_windows_outcomes(profile->windows, instruction);
-		lode_branch_shares_find(profile, instruction, &shares);
-	}
-	const double numbers[] = {facts.steps, (double)followed, taken_share(&shares),
-		facts.outcomes, facts.unforetold, facts.denormals, facts.accesses, facts.repeated,
-		facts.strided, (double)facts.stride, facts.lines, facts.pages, facts.split,
-		facts.stored, facts.part_stored, facts.store_steps, facts.conflicting};
-	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-		lode_csv_number(csv, numbers[i]);
-	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
-		lode_csv_number(csv, *lode_window_fact(&facts, (LodeWindowFact)i));
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/text/json_stream.h"
-#include "views/form/csv.h"
+#include "model/observed/windows.h"
 
 typedef struct LodeProfile LodeProfile;
 
@@ -19,6 +19,13 @@ bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction
 void lode_observed_facts_json(
 	const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json);
 
-/* Titles and a row of columns, for profiles with windows. */
-void lode_observed_facts_csv_titles(LodeCsv *csv);
-void lode_observed_facts_csv(const LodeProfile *profile, uint32_t instruction, LodeCsv *csv);
+/* A row of lode_observed_columns, for profiles with windows. */
+typedef struct {
+	LodeObservedInstruction facts;
+	uint64_t followed;
+	double taken, taken_by_edges; /* no number: not a branch, or not known */
+	bool is_observed;
+} LodeObservedCells;
+
+/* `instruction` may be LODE_NONE. */
+LodeObservedCells lode_observed_cells(const LodeProfile *profile, uint32_t instruction);
