@@ -987,7 +987,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	account_files(self);
 	complete_page_faults(self);
 	describe(self);
-	lode_sampled_outcomes_finish(self->registers.outcomes, self->recording);
+	lode_sampled_registers_finish(&self->registers, self->recording);
 	lode_window_reading_finish(self->options->windows, self->recording);
 	divide_time(self);
 	return true;
