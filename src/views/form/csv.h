@@ -4,6 +4,8 @@
  * is quoted. Cells may hold names that anybody chose, so control characters other than line feeds
  * and tabs come out escaped (\xNN), and a text that a spreadsheet would compute, as it begins with
  * = + - @ or a blank control character and is not a number, gets an apostrophe before it.
+ *
+ * Private to views/form/.
  */
 #pragma once
 

@@ -29,6 +29,7 @@ const LodeColumns *const lode_declared_columns[] = {
 	&lode_sharing_store_columns,
 	&lode_sharing_row_columns,
 	&lode_program_list_columns,
+	&lode_fact_columns,
 	&lode_compared_cause_columns,
 	&lode_compared_diagnosis_columns,
 	&lode_compared_row_columns,

@@ -15,7 +15,7 @@ extern const LodeColumns lode_allocation_totals_columns, lode_memory_allocations
 	lode_touched_range_columns, lode_histogram_cell_columns, lode_cell_run_columns,
 	lode_memory_sharing_columns, lode_shared_line_columns, lode_sharing_access_columns,
 	lode_sharing_store_columns, lode_sharing_row_columns;
-extern const LodeColumns lode_program_list_columns;
+extern const LodeColumns lode_program_list_columns, lode_fact_columns;
 extern const LodeColumns lode_compared_cause_columns, lode_compared_diagnosis_columns,
 	lode_compared_row_columns, lode_compared_side_columns, lode_compared_total_columns;
 extern const LodeColumns lode_diagnosis_columns, lode_finding_columns, lode_finding_place_columns,

@@ -2,21 +2,12 @@
 #include "views/form/fact_rows.h"
 
 #include "base/text/number_format.h"
-#include "views/form/csv.h"
+#include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"
-#include "views/form/table.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct {
-	const GArray *rows;
-	guint first; /* of the section shown */
-	const LodeTerminal *terminal;
-} Section;
-
-enum { COLUMN_NAME, COLUMN_VALUE, COLUMN_SHARE, COLUMN_DETAIL, N_COLUMNS };
 
 static void clear_row(void *data)
 {
@@ -64,50 +55,69 @@ LodeFactRow *lode_fact_rows_add_number(
 	return row;
 }
 
-static const LodeFactRow *row_at(const GArray *rows, guint index)
-{
-	return &g_array_index(rows, LodeFactRow, index);
-}
+typedef struct {
+	LodeFactRow of;
+	char *value, *amount; /* of the row, in CSV and in text */
+	uint32_t level;
+	LodeStyle style;
+} Row;
+
+enum { HAS_BITS = 1 };
 
 /* Bits a reference, text and remarks, whichever there are. */
-static void append_detail(GString *out, const LodeFactRow *row, bool is_ascii)
+static LodeStyle append_detail(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
+	const LodeFactRow *of = &((const Row *)row)->of;
 	const char *space = "";
 
-	if (isfinite(row->bits)) {
-		g_string_append_printf(out, "%.4f bits per reference", row->bits);
+	(void)user_data;
+	if (isfinite(of->bits)) {
+		g_string_append_printf(out, "%.4f bits per reference", of->bits);
 		space = ", ";
 	}
-	if (row->text != NULL) {
-		lode_display_append(out, row->text, is_ascii);
+	if (of->text != NULL) {
+		lode_display_append(out, of->text, terminal->is_ascii);
 		space = "  ";
 	}
-	if (row->detail != NULL) {
+	if (of->detail != NULL) {
 		g_string_append(out, space);
-		lode_display_append(out, row->detail, is_ascii);
+		lode_display_append(out, of->detail, terminal->is_ascii);
 	}
+	return ((const Row *)row)->style;
 }
 
-static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
+static const LodeColumn columns[] = {
+	{"section", LODE_CELL_TEXT(Row, of.section)},
+	{"name", LODE_CELL_BORROWED(Row, of.name), .title = "", .at = 1,
+		.indented = offsetof(Row, level), .styled = offsetof(Row, style)},
+	{"value", LODE_CELL_TEXT(Row, value)},
+	{NULL, LODE_CELL_TEXT(Row, amount), .title = "", .at = 2, .is_right = true,
+		.styled = offsetof(Row, style)},
+	{"share", LODE_CELL_SHARE(Row, of.share), .title = "", .at = 3,
+		.styled = offsetof(Row, style)},
+	{"bits_per_reference", LODE_CELL_NUMBER(Row, of.bits), .when = HAS_BITS},
+	{"detail", LODE_CELL_BORROWED(Row, of.detail)},
+	{.title = "", .append = append_detail, .at = 4},
+};
+const LodeColumns lode_fact_columns = LODE_COLUMNS("facts", columns, Row);
+
+/* `user_data`: the first of the rows shown. */
+static void fill_row(size_t number, void *out, const void *user_data)
 {
-	const Section *section = user_data;
-	const LodeFactRow *row = row_at(section->rows, section->first + (guint)index);
-	bool is_ascii = section->terminal->is_ascii;
+	Row *row = out;
 	char text[LODE_NUMBER_SIZE];
 
-	if (column == COLUMN_NAME) {
-		g_string_append(out, "  ");
-		lode_display_append(out, row->name, is_ascii);
-	} else if (column == COLUMN_VALUE && isfinite(row->number)) {
-		g_string_append(out, row->amount != NULL
-					     ? row->amount
-					     : lode_number_format_count(row->number, text));
-	} else if (column == COLUMN_SHARE && isfinite(row->share)) {
-		g_string_append(out, lode_number_format_share(row->share, text));
-	} else if (column == COLUMN_DETAIL) {
-		append_detail(out, row, is_ascii);
-	}
-	return row->is_alarm ? LODE_STYLE_ALARM : LODE_STYLE_PLAIN;
+	*row = (Row){.of = ((const LodeFactRow *)user_data)[number], .level = 1};
+	row->style = row->of.is_alarm ? LODE_STYLE_ALARM : LODE_STYLE_PLAIN;
+	row->value = g_strdup(row->of.text);
+	if (!isfinite(row->of.number))
+		return;
+	if (row->value == NULL)
+		row->value = g_strdup(lode_number_format_exact(row->of.number, text));
+	row->amount = g_strdup(row->of.amount != NULL
+				       ? row->of.amount
+				       : lode_number_format_count(row->of.number, text));
 }
 
 static const char *section_title(const LodeFactTitle *titles, const char *section)
@@ -118,71 +128,32 @@ static const char *section_title(const LodeFactTitle *titles, const char *sectio
 	return section;
 }
 
-static void put_section(const Section *section, guint n, const char *title, FILE *out)
-{
-	static const LodeTableColumn columns[N_COLUMNS] = {
-		{"", .is_text = true},
-		{""},
-		{""},
-		{"", .is_text = true},
-	};
-	LodeTable table = {columns, N_COLUMNS, n, cell, section};
-	LodeTerminal unlimited = *section->terminal;
-
-	if (section->first > 0)
-		fputc('\n', out);
-	lode_style_write(out, section->terminal, LODE_STYLE_STRONG, title);
-	fputc('\n', out);
-	unlimited.width = 0;
-	lode_table_write(&table, &unlimited, out);
-}
-
 void lode_fact_rows_write_text(
 	const GArray *self, const LodeFactTitle *titles, const LodeTerminal *terminal, FILE *out)
 {
-	Section section = {.rows = self, .terminal = terminal};
+	const LodeFactRow *rows = (const LodeFactRow *)(void *)self->data;
+	LodeTerminal unlimited = *terminal;
 
-	while (section.first < self->len) {
-		const char *name = row_at(self, section.first)->section;
-		guint n = 1;
-		while (section.first + n < self->len &&
-			strcmp(row_at(self, section.first + n)->section, name) == 0)
-			n++;
-		put_section(&section, n, section_title(titles, name), out);
-		section.first += n;
+	unlimited.width = 0;
+	for (guint first = 0, end; first < self->len; first = end) {
+		for (end = first + 1;
+			end < self->len && strcmp(rows[end].section, rows[first].section) == 0;)
+			end++;
+		const LodeListing listing = {&lode_fact_columns, end - first, .fill = fill_row,
+			.user_data = &rows[first]};
+		if (first > 0)
+			fputc('\n', out);
+		lode_style_write(out, terminal, LODE_STYLE_STRONG,
+			section_title(titles, rows[first].section));
+		fputc('\n', out);
+		lode_listing_write_text(&listing, &unlimited, out);
 	}
-}
-
-static void put_csv_titles(LodeCsv *csv, bool has_bits)
-{
-	lode_csv_text(csv, "section");
-	lode_csv_text(csv, "name");
-	lode_csv_text(csv, "value");
-	lode_csv_text(csv, "share");
-	if (has_bits)
-		lode_csv_text(csv, "bits_per_reference");
-	lode_csv_text(csv, "detail");
-	lode_csv_end_row(csv);
 }
 
 void lode_fact_rows_write_csv(const GArray *self, bool has_bits, FILE *out)
 {
-	LodeCsv csv;
+	const LodeListing listing = {&lode_fact_columns, self->len, .fill = fill_row,
+		.user_data = self->data, .what = has_bits ? HAS_BITS : 0};
 
-	lode_csv_init(&csv, out);
-	put_csv_titles(&csv, has_bits);
-	for (guint i = 0; i < self->len; i++) {
-		const LodeFactRow *row = row_at(self, i);
-		lode_csv_text(&csv, row->section);
-		lode_csv_text(&csv, row->name);
-		if (row->text != NULL)
-			lode_csv_text(&csv, row->text);
-		else
-			lode_csv_number(&csv, row->number);
-		lode_csv_number(&csv, row->share);
-		if (has_bits)
-			lode_csv_number(&csv, row->bits);
-		lode_csv_text(&csv, row->detail);
-		lode_csv_end_row(&csv);
-	}
+	lode_listing_write_csv(&listing, out);
 }

@@ -537,13 +537,6 @@ void lode_function_name_json(LodeJsonStream *json, const char *member, const cha
 	lode_function_name_json_short(json, member, name);
 }
 
-void lode_function_name_row(LodeRowStream *rows, const char *column, const char *name)
-{
-	lode_row_text(rows, column, name);
-	if (rows->json != NULL)
-		lode_function_name_json_short(rows->json, column, name);
-}
-
 static size_t length_without_tier(const char *name)
 {
 	const char *tier = g_strrstr(name, " [tier ");

@@ -2,8 +2,8 @@
 /* Names of functions, types and data, as short as they are shown to people. */
 #pragma once
 
+#include "base/text/json_stream.h"
 #include "views/form/format.h"
-#include "views/form/row_stream.h"
 
 typedef struct LodeFunction LodeFunction;
 typedef struct LodeProfile LodeProfile;
@@ -48,10 +48,9 @@ bool lode_function_name_is_version(const char *name, const char *other);
 void lode_function_name_append(GString *out, const char *name, const LodeTerminal *terminal);
 
 /* A member with the whole name (NULL: null), and if the short one is shorter, a member "short_" of
- * it; the latter alone; a column, which has the latter in JSON only. */
+ * it; the latter alone. */
 void lode_function_name_json(LodeJsonStream *json, const char *member, const char *name);
 void lode_function_name_json_short(LodeJsonStream *json, const char *member, const char *name);
-void lode_function_name_row(LodeRowStream *rows, const char *column, const char *name);
 
 /*
  * The file name of the shared library, as "libgcc_s.so.1", of a function that is only known by its
