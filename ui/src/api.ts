@@ -3,7 +3,10 @@
 // Queries to lode serve. A query whose answer is not needed any more is cancelled, with its work on the
 // server.
 import { useEffect, useState } from "preact/hooks";
+import type { CalledFunction, Caller, Cache, CodePlace, ComparedDiagnosis, ComparedRow, ComparedTotal, CurvePoint, Diagnosis, Finding, FunctionRow, LayoutRow, MissesRow, PivotRow, Sequence, SharedLine, TopFunction, Totals } from "./api_types";
 import type {} from "./early";
+
+export * from "./api_types";
 
 export class Failure extends Error {
 	constructor(
@@ -264,84 +267,6 @@ export interface InlinedLine {
 	file: string | null;
 	line: number;
 }
-export interface Place {
-	function: string;
-	short_function?: string; /* where it is shorter */
-	function_number: number;
-	image: string;
-	file: string | null; /* the user's own line */
-	line: number;
-	inlined: InlinedLine[]; /* the innermost last; none where nothing is inlined */
-	address: string;
-	time: number;
-}
-export interface Finding {
-	id: string;
-	kind: "pattern" | "place";
-	time: number;
-	time_error: number;
-	each: number;
-	each_error: number;
-	each_is_least: boolean;
-	each_in_all: number;
-	ran_more_often_when_sampled: boolean;
-	executed: number | null;
-	places: number;
-	kept: number; /* of them in the profile */
-	functions: number;
-	spread: number;
-	is_spread: boolean;
-	/** As in lode report. */
-	pattern: string;
-	top: Place[];
-	explanation: string | null;
-	remedy: string | null;
-	source: string | null;
-}
-export interface Diagnosis {
-	id: string;
-	cause: string;
-	/** Stable: cause@scope. */
-	name: string;
-	title: string;
-	scope: {
-		kind: string;
-		function: string | null;
-		short_function?: string;
-		file: string | null; /* the user's own line */
-		line: number;
-		inlined: InlinedLine[];
-		object: string | null;
-		service: string | null;
-	};
-	/** Shares of all processor time. */
-	time: number;
-	time_error: number;
-	saves: { low: number | null; high: number }; /* null: only "up to high" is known */
-	evidence: { text: string; value: number | null; unit: string | null }[];
-	ruled_out: string[];
-	explanation: string | null;
-	remedy: string | null;
-	source: string | null;
-	findings: string[];
-	places: number;
-	functions: number;
-	at: Place[]; /* the costliest places */
-}
-/** A line of the first screen: a function, or a family of them. */
-export interface TopFunction {
-	name: string;
-	short_name?: string;
-	image: string | null; /* null: a family */
-	number: number | null; /* null: a family */
-	self: number; /* shares of the weight */
-	inclusive: number | null;
-	caller: string | null;
-	short_caller?: string;
-	file: string | null; /* the line of the call */
-	line: number;
-	more_callers: number;
-}
 export interface Findings extends Head {
 	each_unit: string;
 	base_each: number | null;
@@ -358,71 +283,16 @@ export interface Findings extends Head {
 	not_diagnosed: number;
 	findings: Finding[];
 }
-export interface Sequence {
-	id: number;
-	sequence: string[][];
-	weight?: number;
-	frequency?: number;
-	maximal?: number;
-	differential?: number;
-	count?: number;
-	places?: number;
-	functions?: number;
-	executions?: number;
-	events: Record<string, number>;
-}
 export interface Sequences extends Head {
 	passed: number;
 	offset: number;
 	sequences: Sequence[];
-}
-export interface FunctionRow {
-	number: number | null; /* null: it is only in stacks, and has no code in the profile */
-	name: string;
-	image: string;
-	address: string | null;
-	bytes: number | null;
-	instructions: number;
-	weight: number;
-	share: number;
-	inclusive: number | null; /* as weight; null: not known */
-	executions: number;
-	calls: number;
-	events: Record<string, number>;
 }
 export interface Functions extends Head {
 	inclusive_from: "stacks" | "calls" | "tops" | null;
 	passed: number;
 	offset: number;
 	functions: FunctionRow[];
-}
-export interface CodeLine {
-	address: string;
-	text: string;
-	elements: number[];
-	findings: { id: string; time: number }[];
-	matched: number | null;
-	executions: number;
-	file: string | null;
-	line: number;
-	inlined: string | null;
-	short_inlined?: string;
-	chain?: InlinedLine[]; /* its own line first; where code was inlined */
-	events: Record<string, number>;
-	memory?: { is_of_windows: boolean; samples: number; share: number; objects: { name: string | null; weight: number }[] } | null;
-	observed?: { text: string; steps: number; followed: number; is_observed: boolean; taken: number | null } | null; /* in windows */
-}
-export interface CodePlace {
-	function: string;
-	function_number: number;
-	image: string;
-	address: string;
-	file: string | null;
-	line: number;
-	executions: number;
-	share: number;
-	time?: number;
-	instructions: CodeLine[];
 }
 export interface Source {
 	file: string;
@@ -456,13 +326,13 @@ export interface Graph extends Head {
 	callees: { number: number; name: string; count: number }[];
 }
 export interface Calls {
-	function: { number: number | null; name: string; image: string | null };
+	function: CalledFunction;
 	from: "stacks" | "calls" | "tops" | null;
 	stacks_are_short: boolean; /* most are of one function */
 	weight: number;
 	inclusive: number | null;
-	callers: { number: number | null; name: string | null; image: string | null; weight: number; samples: number | null; calls: number | null }[];
-	callees: Calls["callers"];
+	callers: Caller[];
+	callees: Caller[];
 }
 export interface Threads {
 	seconds: number;
@@ -498,14 +368,7 @@ export interface Pivot extends Head {
 	by: string[];
 	notes: Notes;
 	total: Totals;
-	rows: (Totals & { level: number; kind: "value" | "others" | "none"; keys: (string | number | null)[]; short_key?: string; others?: number })[];
-}
-export interface Totals {
-	weight: number;
-	share: number;
-	samples: number;
-	loads: number;
-	stores: number;
+	rows: PivotRow[];
 }
 export type Notes = Record<string, unknown>;
 export interface Heat extends Head {
@@ -548,17 +411,7 @@ export interface Layouts extends Head {
 		holes: number;
 		hottest: string | null;
 		untyped_share: number;
-		rows: (Totals & {
-			kind: "line" | "member" | "hole" | "padding" | "no-member";
-			name?: string;
-			type?: string;
-			is_beside_hottest?: boolean;
-			offset?: number;
-			size?: number;
-			bit_offset?: number;
-			bit_size?: number;
-			first_line?: number;
-		})[];
+		rows: LayoutRow[];
 	})[];
 }
 export interface Sharing extends Head {
@@ -569,26 +422,7 @@ export interface Sharing extends Head {
 	total: Totals;
 	shared: Totals;
 	consecutive: Totals;
-	lines: (Totals & {
-		address: string;
-		pid: number;
-		sharing: string;
-		threads: number;
-		storing: number;
-		share_error: number;
-		accesses: (Totals & {
-			offset: number;
-			bytes: number;
-			thread: string;
-			object: string | null;
-			mapping: string | null;
-			function: string | null;
-			file: string | null;
-			line: number | null;
-			pc: string;
-			due_to?: { offset: number; bytes: number; thread: string; function: string | null; file: string | null; line: number | null; pc: string; misses: number }[]; /* of misses */
-		})[];
-	})[];
+	lines: SharedLine[];
 }
 export interface Placement {
 	process: number;
@@ -610,18 +444,6 @@ export interface Placement {
 	losses: string[];
 	notes: string[];
 }
-interface Cache {
-	name: string;
-	is_tlb: boolean;
-	size_bytes: number;
-	ways: number;
-	replacement: string;
-	accesses: Record<string, number>;
-	misses: Record<string, number>;
-	miss_ratio: number;
-	misses_per_1000_instructions: number;
-	classes?: Record<string, number>;
-}
 export interface TraceResults {
 	trace: string;
 	program: string | null;
@@ -633,7 +455,7 @@ export interface TraceResults {
 		of: string;
 		line_bytes: number;
 		accesses: number;
-		points: { bytes: number; miss_ratio: number }[];
+		points: CurvePoint[];
 		reuses: { from: number; to: number; accesses: number }[];
 	}[];
 	times?: { first_reference: number; caches: { hierarchy: number; name: string; accesses: number; misses: number }[] }[];
@@ -644,7 +466,7 @@ export interface Misses {
 	total: number;
 	grouped: number;
 	groups: number;
-	rows: { name: string; value: number; share: number; loads: number; stores: number }[];
+	rows: MissesRow[];
 }
 export interface LivePicture {
 	program: string;
@@ -690,30 +512,6 @@ export interface LivePicture {
 		}[];
 	} | null;
 }
-interface ComparedSide {
-	time: number | null;
-	each: number | null;
-	executed: number | null;
-	function: string | null;
-	function_number: number | null;
-	file: string | null;
-	line: number | null;
-	address: string | null;
-}
-export interface ComparedRow {
-	text: string;
-	was: string | null;
-	match: string;
-	change: number | null;
-	change_error: number | null;
-	more_often: number | null;
-	costs_more: number | null;
-	is_told: boolean;
-	is_repeated: boolean; // the function's row says it
-	is_unused: boolean; // new or gone, but its file is in both
-	base: ComparedSide;
-	new: ComparedSide;
-}
 export interface Compared {
 	compared: number;
 	deviations: number;
@@ -726,28 +524,6 @@ export interface ComparedProfile {
 	system_seconds: number | null;
 	wall_seconds: number | null;
 }
-interface ComparedCause {
-	seconds: number;
-	function: string | null;
-	file: string | null;
-	line: number | null;
-	object: string | null;
-	functions: number;
-	function_number: number | null;
-	address: string | null;
-}
-export interface ComparedDiagnosis {
-	title: string;
-	match: string;
-	unit: string;
-	change_seconds: number;
-	change_error: number;
-	promised: { low: number | null; high: number | null };
-	achieved: number | null;
-	is_told: boolean;
-	base: ComparedCause;
-	new: ComparedCause;
-}
 /** Of several profiles; `speed` is null where it was not measured beside both, `diagnoses` are there of whole programs alone. */
 export interface Comparisons {
 	comparisons: ({
@@ -757,7 +533,7 @@ export interface Comparisons {
 		speed: number | null;
 		speed_error: number;
 		speed_is_different: boolean;
-		totals: { name: string; base: number | null; new: number | null; is_told: boolean }[];
+		totals: ComparedTotal[];
 		same_code: { functions: number; factor: number | null; is_told: boolean; is_most: boolean };
 		diagnoses?: ComparedDiagnosis[];
 		unit: string;

@@ -52,7 +52,8 @@ export function ratio(value: number): string {
 }
 
 /** Three significant digits. */
-export function amount(value: number): string {
+export function amount(value: number | null): string {
+	if (value === null) return "–";
 	const size = Math.abs(value);
 	if (size >= 1000) return whole.format(value);
 	return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);

@@ -3,7 +3,7 @@
 // Address traces replayed through caches, as in lode trace simulate: curves of misses by size, caches,
 // misses over time, and misses by parts of the program.
 import { useMemo } from "preact/hooks";
-import { address, type Ask, type Misses, type Served, type TraceResults, useAnswer } from "./api";
+import { address, type Ask, type Cache, type Misses, type Served, type TraceResults, useAnswer } from "./api";
 import { amount, count, share, some } from "./format";
 import { more, MoreOptions, without } from "./options";
 import { Bar, Empty, Export, Field, Filters, Footer, Loading, Name, Problem } from "./parts";
@@ -158,7 +158,7 @@ function Caches({ route }: { route: Route }) {
 		}));
 		return { x, lines };
 	}, [data]);
-	const classes = Object.keys(data?.hierarchies[0]?.caches[0]?.classes ?? {});
+	const classes = Object.keys(data?.hierarchies[0]?.caches[0]?.classes ?? {}) as (keyof NonNullable<Cache["classes"]>)[];
 	const most = Math.max(...(data?.hierarchies ?? []).flatMap((one) => one.caches.map((cache) => cache.miss_ratio)), 0.0001);
 	return (
 		<>

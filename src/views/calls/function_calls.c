@@ -233,9 +233,10 @@ static LodeStyle append_name(
 }
 
 #define FUNCTION_COLUMNS                                                                           \
-	{"number", LODE_CELL_NUMBER(Row, number)}, {"name", LODE_CELL_NAME(Row, cost.name)},       \
+	{"number", LODE_CELL_NUMBER(Row, number), .is_nullable = true},                            \
+		{"name", LODE_CELL_NAME(Row, cost.name)},                                          \
 	{                                                                                          \
-		"image", LODE_CELL_TEXT(Row, cost.image)                                           \
+		"image", LODE_CELL_TEXT(Row, cost.image), .is_nullable = true                      \
 	}
 static const LodeColumn function_columns[] = {FUNCTION_COLUMNS};
 const LodeColumns lode_called_function_columns = LODE_COLUMNS("function", function_columns, Row);
@@ -244,8 +245,8 @@ static const LodeColumn columns[] = {
 	{"relation", LODE_CELL_TEXT(Row, relation), .only = LODE_IN_CSV},
 	FUNCTION_COLUMNS,
 	{"weight", LODE_CELL_SHARE(Row, weight), .titled = 1, .at = 1},
-	{"samples", LODE_CELL_NUMBER(Row, samples)},
-	{"calls", LODE_CELL_NUMBER(Row, calls)},
+	{"samples", LODE_CELL_NUMBER(Row, samples), .is_nullable = true},
+	{"calls", LODE_CELL_NUMBER(Row, calls), .is_nullable = true},
 	{NULL, LODE_CELL_COUNT(Row, calls), .title = "calls", .at = 2, .dropped = 1,
 		.when = FROM_COUNTS},
 	{NULL, LODE_CELL_COUNT(Row, samples), .title = "samples", .at = 2, .dropped = 1,

@@ -37,6 +37,8 @@ static uint32_t columns_of(const LodeAnnotation *self)
 	       (self->options->is_page ? IS_PAGE : 0);
 }
 
+#define INLINED_TYPE "inlined: string | null; short_inlined?: string; chain?: InlinedLine[]"
+
 /* The innermost function, and where there is one, the chain. */
 static void put_inlined(const LodeAnnotation *self, LodeJsonStream *json, uint32_t instruction)
 {
@@ -78,8 +80,8 @@ static const LodeColumn data_columns[] = {
 	{.kind = LODE_COLUMN_GROUP_END, .only = LODE_IN_CSV},
 	{"unresolved_weight", LODE_CELL_NUMBER(Data, of.unresolved_weight), .only = LODE_IN_JSON},
 	{"object", LODE_CELL_TEXT(Data, object), .only = LODE_IN_CSV},
-	{"first_address", LODE_CELL_TEXT(Data, first)},
-	{"last_address", LODE_CELL_TEXT(Data, last)},
+	{"first_address", LODE_CELL_TEXT(Data, first), .is_nullable = true},
+	{"last_address", LODE_CELL_TEXT(Data, last), .is_nullable = true},
 };
 const LodeColumns lode_annotated_data_columns = LODE_COLUMNS("memory", data_columns, Data);
 
@@ -126,17 +128,17 @@ static const LodeColumn place_columns[] = {
 	{"function_number", LODE_CELL_NUMBER(PlaceRow, of.function), .only = LODE_IN_JSON,
 		.when = IS_PAGE},
 	{"image", LODE_CELL_TEXT(PlaceRow, image)},
-	{"build_id", LODE_CELL_TEXT(PlaceRow, build_id), .only = LODE_IN_JSON},
+	{"build_id", LODE_CELL_TEXT(PlaceRow, build_id), .only = LODE_IN_JSON, .is_nullable = true},
 	{"address", LODE_CELL_ADDRESS(PlaceRow, address), .only = LODE_IN_JSON},
-	{"file", LODE_CELL_TEXT(PlaceRow, file), .only = LODE_IN_JSON},
+	{"file", LODE_CELL_TEXT(PlaceRow, file), .only = LODE_IN_JSON, .is_nullable = true},
 	{"line", LODE_CELL_NUMBER(PlaceRow, line), .only = LODE_IN_JSON},
-	{.put = put_place_inlined},
+	{.put = put_place_inlined, .type = INLINED_TYPE},
 	{"costs", LODE_GROUP("place_"), .only = LODE_IN_CSV},
 	{"executions", LODE_CELL_NUMBER(PlaceRow, of.executions)},
 	{"share", LODE_CELL_SHARE(PlaceRow, of.share)},
 	{"time", LODE_CELL_NUMBER(PlaceRow, time), .is_optional = true},
 	{.kind = LODE_COLUMN_GROUP_END, .only = LODE_IN_CSV},
-	{.put = put_instructions},
+	{.put = put_instructions, .type = "instructions: CodeLine[]"},
 };
 const LodeColumns lode_annotated_place_columns = LODE_COLUMNS("places", place_columns, PlaceRow);
 
@@ -279,25 +281,33 @@ static const LodeColumn line_columns[] = {
 	{LODE_CELL_PART(LineRow, place, lode_annotated_place_columns), .only = LODE_IN_CSV},
 	{"address", LODE_CELL_ADDRESS(LineRow, address)},
 	{"text", LODE_CELL_TEXT(LineRow, text)},
-	{"name", LODE_CELL_TEXT(LineRow, name), .only = LODE_IN_JSON},
+	{"name", LODE_CELL_TEXT(LineRow, name), .only = LODE_IN_JSON, .is_nullable = true},
 	{"elements", LODE_CELL_TEXT(LineRow, elements), .only = LODE_IN_CSV},
 	{"findings", LODE_CELL_TEXT(LineRow, findings), .only = LODE_IN_CSV},
-	{.put = put_marks},
-	{"matched", LODE_CELL_NUMBER(LineRow, of.count)},
+	{.put = put_marks, .type = "elements: number[]; findings: { id: string; time: number }[]"},
+	{"matched", LODE_CELL_NUMBER(LineRow, of.count), .is_nullable = true},
 	{"executions", LODE_CELL_NUMBER(LineRow, executions)},
-	{"file", LODE_CELL_TEXT(LineRow, file)},
+	{"file", LODE_CELL_TEXT(LineRow, file), .is_nullable = true},
 	{"line", LODE_CELL_NUMBER(LineRow, line)},
-	{.put = put_attributes},
+	{.put = put_attributes,
+		.type = INLINED_TYPE "; attributes: string[]; events: Record<string, number>"},
 	{"events", LODE_GROUP("event:"), .only = LODE_IN_CSV},
 	{"EVENT", LODE_CELL_NUMBER(LineRow, events[0]), .is_repeated = true, .only = LODE_IN_CSV},
 	{.kind = LODE_COLUMN_GROUP_END, .only = LODE_IN_CSV},
 	{"counts", LODE_CELL_TEXT(LineRow, counts), .only = LODE_IN_CSV},
 	{LODE_CELL_PART(LineRow, data, lode_annotated_data_columns), .only = LODE_IN_CSV,
 		.when = HAS_DATA},
-	{.put = put_data, .when = HAS_DATA},
+	{.put = put_data,
+		.when = HAS_DATA,
+		.type = "memory?: (InstructionData & "
+			"{ objects: { name: string | null; short_name?: string; weight: number }[] "
+			"}) "
+			"| null"},
 	{LODE_CELL_PART(LineRow, observed, lode_observed_columns), .only = LODE_IN_CSV,
 		.when = HAS_WINDOWS},
-	{.put = put_facts},
+	{.put = put_facts,
+		.type = "observed?: (Observed & { text: string; n_edges: number; edges: "
+			"unknown[] }) | null; loop?: unknown"},
 };
 const LodeColumns lode_annotated_line_columns = LODE_COLUMNS("instructions", line_columns, LineRow);
 

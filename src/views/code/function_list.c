@@ -157,16 +157,16 @@ static LodeStyle append_name(
 }
 
 static const LodeColumn function_columns[] = {
-	{"number", LODE_CELL_NUMBER(FunctionRow, number)},
+	{"number", LODE_CELL_NUMBER(FunctionRow, number), .is_nullable = true},
 	{"name", LODE_CELL_NAME(FunctionRow, cost.name)},
 	{"image", LODE_CELL_TEXT(FunctionRow, cost.image)},
-	{"address", LODE_CELL_TEXT(FunctionRow, address)},
-	{"bytes", LODE_CELL_NUMBER(FunctionRow, bytes)},
+	{"address", LODE_CELL_TEXT(FunctionRow, address), .is_nullable = true},
+	{"bytes", LODE_CELL_NUMBER(FunctionRow, bytes), .is_nullable = true},
 	{"instructions", LODE_CELL_NUMBER(FunctionRow, n_instructions)},
 	{"weight", LODE_CELL_NUMBER(FunctionRow, cost.self)},
 	{"share", LODE_CELL_SHARE(FunctionRow, share), .title = "self", .at = 1},
-	{"inclusive", LODE_CELL_NUMBER(FunctionRow, cost.inclusive)},
-	{"samples", LODE_CELL_NUMBER(FunctionRow, cost.samples)},
+	{"inclusive", LODE_CELL_NUMBER(FunctionRow, cost.inclusive), .is_nullable = true},
+	{"samples", LODE_CELL_NUMBER(FunctionRow, cost.samples), .is_nullable = true},
 	{"executions", LODE_CELL_NUMBER(FunctionRow, executions)},
 	{"calls", LODE_CELL_NUMBER(FunctionRow, calls)},
 	{"events", LODE_GROUP("event:")},

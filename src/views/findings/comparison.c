@@ -591,9 +591,9 @@ static void write_text(const View *self)
 
 /* Figure and error. */
 #define ESTIMATE(key, type, member)                                                                \
-	{key, LODE_CELL_NUMBER(type, member.value)},                                               \
+	{key, LODE_CELL_NUMBER(type, member.value), .is_nullable = true},                          \
 	{                                                                                          \
-		key "_error", LODE_CELL_NUMBER(type, member.error)                                 \
+		key "_error", LODE_CELL_NUMBER(type, member.error), .is_nullable = true            \
 	}
 
 typedef struct {
@@ -620,13 +620,13 @@ static const LodeColumn side_columns[] = {
 	{"is_inlined", LODE_CELL_FLAG(Side, of.is_inlined)},
 	ESTIMATE("executed", Side, of.executed),
 	ESTIMATE("each", Side, of.each),
-	{"function", LODE_CELL_NAME(Side, function)},
-	{"function_number", LODE_CELL_NUMBER(Side, function_number)},
-	{"image", LODE_CELL_TEXT(Side, image)},
-	{"file", LODE_CELL_TEXT(Side, file)},
-	{"line", LODE_CELL_NUMBER(Side, line)},
-	{"inlined", LODE_CELL_JSON(put_inlined), .only = LODE_IN_JSON},
-	{"address", LODE_CELL_TEXT(Side, address)},
+	{"function", LODE_CELL_NAME(Side, function), .is_nullable = true},
+	{"function_number", LODE_CELL_NUMBER(Side, function_number), .is_nullable = true},
+	{"image", LODE_CELL_TEXT(Side, image), .is_nullable = true},
+	{"file", LODE_CELL_TEXT(Side, file), .is_nullable = true},
+	{"line", LODE_CELL_NUMBER(Side, line), .is_nullable = true},
+	{"inlined", LODE_CELL_JSON(put_inlined), .only = LODE_IN_JSON, .type = "InlinedLine[]"},
+	{"address", LODE_CELL_TEXT(Side, address), .is_nullable = true},
 };
 const LodeColumns lode_compared_side_columns = LODE_COLUMNS("side", side_columns, Side);
 
@@ -645,9 +645,9 @@ static const LodeColumn columns[] = {
 	{"file", LODE_CELL_TEXT(Row, file), .only = LODE_IN_CSV},
 	{"kind", LODE_CELL_TEXT(Row, kind)},
 	{"text", LODE_CELL_BORROWED_NAME(Row, of.text)},
-	{"was", LODE_CELL_BORROWED_NAME(Row, of.old_text)},
+	{"was", LODE_CELL_BORROWED_NAME(Row, of.old_text), .is_nullable = true},
 	{"match", LODE_CELL_NUMBER(Row, of.match), .words = match_words},
-	{"likeness", LODE_CELL_SHARE(Row, likeness)},
+	{"likeness", LODE_CELL_SHARE(Row, likeness), .is_nullable = true},
 	ESTIMATE("change", Row, of.change),
 	ESTIMATE("more_often", Row, of.more_often),
 	ESTIMATE("costs_more", Row, of.costs_more),
@@ -779,8 +779,8 @@ typedef struct {
 static const LodeColumn total_columns[] = {
 	{"name", LODE_CELL_TEXT(TotalRow, name)},
 	{"unit", LODE_CELL_TEXT(TotalRow, unit)},
-	{"base", LODE_CELL_NUMBER(TotalRow, of.sides[0].value)},
-	{"new", LODE_CELL_NUMBER(TotalRow, of.sides[1].value)},
+	{"base", LODE_CELL_NUMBER(TotalRow, of.sides[0].value), .is_nullable = true},
+	{"new", LODE_CELL_NUMBER(TotalRow, of.sides[1].value), .is_nullable = true},
 	ESTIMATE("change", TotalRow, of.change),
 	{"is_told", LODE_CELL_FLAG(TotalRow, of.is_told)},
 };

@@ -132,16 +132,16 @@ typedef struct {
 } Side;
 
 static const LodeColumn side_columns[] = {
-	{"name", LODE_CELL_TEXT(Side, name)},
+	{"name", LODE_CELL_TEXT(Side, name), .is_nullable = true},
 	{"seconds", LODE_CELL_NUMBER(Side, seconds.value)},
 	{"seconds_error", LODE_CELL_NUMBER(Side, seconds.error)},
-	{"function", LODE_CELL_NAME(Side, function)},
-	{"file", LODE_CELL_TEXT(Side, file)},
-	{"line", LODE_CELL_NUMBER(Side, line)},
-	{"object", LODE_CELL_TEXT(Side, object)},
+	{"function", LODE_CELL_NAME(Side, function), .is_nullable = true},
+	{"file", LODE_CELL_TEXT(Side, file), .is_nullable = true},
+	{"line", LODE_CELL_NUMBER(Side, line), .is_nullable = true},
+	{"object", LODE_CELL_TEXT(Side, object), .is_nullable = true},
 	{"functions", LODE_CELL_NUMBER(Side, functions)},
-	{"function_number", LODE_CELL_NUMBER(Side, function_number)},
-	{"address", LODE_CELL_TEXT(Side, address)},
+	{"function_number", LODE_CELL_NUMBER(Side, function_number), .is_nullable = true},
+	{"address", LODE_CELL_TEXT(Side, address), .is_nullable = true},
 };
 const LodeColumns lode_compared_cause_columns = LODE_COLUMNS("side", side_columns, Side);
 
@@ -162,10 +162,10 @@ static const LodeColumn columns[] = {
 	{"change_seconds", LODE_CELL_NUMBER(Row, of.change.value)},
 	{"change_error", LODE_CELL_NUMBER(Row, of.change.error)},
 	{"promised", LODE_GROUP("promised_")},
-	{"low", LODE_CELL_SHARE(Row, low)},
-	{"high", LODE_CELL_SHARE(Row, high)},
+	{"low", LODE_CELL_SHARE(Row, low), .is_nullable = true},
+	{"high", LODE_CELL_SHARE(Row, high), .is_nullable = true},
 	LODE_GROUP_END,
-	{"achieved", LODE_CELL_SHARE(Row, of.achieved)},
+	{"achieved", LODE_CELL_SHARE(Row, of.achieved), .is_nullable = true},
 	{"is_told", LODE_CELL_FLAG(Row, of.is_told)},
 	{"is_slower", LODE_CELL_FLAG(Row, is_slower)},
 	{"base", LODE_GROUP("base:")},

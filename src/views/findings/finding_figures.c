@@ -199,9 +199,9 @@ static const LodeColumn place_columns[] = {
 	{"function", LODE_CELL_NAME(PlaceRow, function)},
 	{"function_number", LODE_CELL_NUMBER(PlaceRow, function_number), .is_optional = true},
 	{"image", LODE_CELL_TEXT(PlaceRow, image)},
-	{"file", LODE_CELL_TEXT(PlaceRow, file)},
+	{"file", LODE_CELL_TEXT(PlaceRow, file), .is_nullable = true},
 	{"line", LODE_CELL_NUMBER(PlaceRow, line)},
-	{"inlined", LODE_CELL_JSON(put_inlined)},
+	{"inlined", LODE_CELL_JSON(put_inlined), .type = "InlinedLine[]"},
 	{"address", LODE_CELL_ADDRESS(PlaceRow, address)},
 	{"time", LODE_CELL_SHARE(PlaceRow, time)},
 };

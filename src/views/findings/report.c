@@ -270,7 +270,7 @@ static void put_sequence(LodeJsonStream *json, const void *row, const void *user
 
 static const LodeColumn columns[] = {
 	{"id", LODE_CELL_NUMBER(Row, id)},
-	{"sequence", LODE_CELL_JSON(put_sequence)},
+	{"sequence", LODE_CELL_JSON(put_sequence), .type = "string[][]"},
 	{"weight", LODE_CELL_SHARE(Row, weight), .when = HAS_SUPPORTS},
 	{"frequency", LODE_CELL_SHARE(Row, frequency), .when = HAS_SUPPORTS},
 	{"maximal", LODE_CELL_SHARE(Row, maximal), .when = HAS_SUPPORTS},

@@ -97,6 +97,10 @@ typedef struct {
 
 	/* JSON: writes the value; where the column has no key, members of its own. */
 	void (*put)(LodeJsonStream *json, const void *row, const void *user_data);
+
+	/* The page's types: */
+	const char *type; /* of what `put` writes, and where a text is one of few */
+	bool is_nullable; /* there may be no value */
 } LodeColumn;
 
 #define LODE_CELL_STORED(type, member)                                                             \

@@ -165,8 +165,12 @@ static void put_levels(LodeJsonStream *json, const void *row, const void *user_d
 static const LodeColumn columns[] = {
 	{"type", LODE_CELL_TEXT(Row, type), .only = LODE_IN_CSV},
 	{"layout", LODE_CELL_NUMBER(Row, layout), .only = LODE_IN_CSV},
-	{"kind", LODE_CELL_TEXT(Row, kind)},
-	{.put = put_place},
+	{"kind", LODE_CELL_TEXT(Row, kind),
+		.type = "\"line\" | \"member\" | \"hole\" | \"padding\" | \"no-member\""},
+	{.put = put_place,
+		.type = "name?: string; short_name?: string; type?: string; short_type?: string; "
+			"is_beside_hottest?: boolean; wide_weight?: number; stride?: number; "
+			"repeats?: number"},
 	{"member", LODE_CELL_TEXT(Row, member), .only = LODE_IN_CSV},
 	{"member_type", LODE_CELL_TEXT(Row, member_type), .only = LODE_IN_CSV},
 	{"offset", LODE_CELL_NUMBER(Row, offset), .is_optional = true},
@@ -179,7 +183,7 @@ static const LodeColumn columns[] = {
 	{"repeats", LODE_CELL_NUMBER(Row, repeats), .only = LODE_IN_CSV},
 	LODE_TOTALS_COLUMNS(
 		Row, cells, 1, 2, offsetof(Row, totals_style), offsetof(Row, totals_style)),
-	{.put = put_levels},
+	{.put = put_levels, .type = "levels: Record<string, number>"},
 	{NULL, LODE_CELL_TEXT(Row, levels), .title = "from", .at = 6, .dropped = 6,
 		.hides_empty = true, .styled = offsetof(Row, style)},
 	{NULL, LODE_CELL_TEXT(Row, offset_text), .title = "offset", .at = 7, .is_right = true,

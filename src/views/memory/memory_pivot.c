@@ -91,8 +91,10 @@ static void put_keys(LodeJsonStream *json, const void *row, const void *user_dat
 
 static const LodeColumn columns[] = {
 	{"level", LODE_CELL_NUMBER(Row, of.level)},
-	{"kind", LODE_CELL_NUMBER(Row, of.kind), .words = kind_words},
-	{.put = put_keys},
+	{"kind", LODE_CELL_NUMBER(Row, of.kind), .words = kind_words,
+		.type = "\"value\" | \"others\" | \"none\""},
+	{.put = put_keys,
+		.type = "keys: (string | number | null)[]; short_key?: string; others?: number"},
 	{"KEY", LODE_CELL_TEXT(Row, keys[0]), .only = LODE_IN_CSV, .is_repeated = true},
 	LODE_TOTALS_COLUMNS(Row, cells, 1, 1, offsetof(Row, weight_style), 0),
 	{NULL, LODE_CELL_NAME(Row, name), .titled = 1, .at = 6, .styled = offsetof(Row, name_style),

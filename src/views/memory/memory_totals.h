@@ -29,8 +29,8 @@ typedef struct {
 			.styled = (weight_style)},                                                 \
 	{                                                                                          \
 		"mean_latency", LODE_CELL_COUNT(type, member.mean_latency),                        \
-			.title = "latency", LODE_TOTALS_AT(place, 4), .dropped = (drop) + 3,       \
-			.styled = (style), .hides_empty = true                                     \
+			.title = "latency", .is_nullable = true, LODE_TOTALS_AT(place, 4),         \
+			.dropped = (drop) + 3, .styled = (style), .hides_empty = true              \
 	}
 #define LODE_TOTALS_AT(place, n) .at = (place) > 0 ? (place) + (n) : 0
 

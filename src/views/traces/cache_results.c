@@ -50,7 +50,8 @@ enum { HAS_PROCESS = 1, HAS_HIERARCHIES = 2, IS_SAMPLE = 4, IS_CLASSIFIED = 8, H
 	}
 /* In CSV after all else. */
 #define RANGE(form)                                                                                \
-	{"miss_ratio_error", LODE_CELL_NUMBER(CacheRow, ratio_error), .only = form},               \
+	{"miss_ratio_error", LODE_CELL_NUMBER(CacheRow, ratio_error), .only = form,                \
+		.is_nullable = true},                                                              \
 		{"miss_ratio_low", LODE_CELL_NUMBER(CacheRow, range.low), .only = form,            \
 			.when = IS_SAMPLE},                                                        \
 		{"miss_ratio_high", LODE_CELL_NUMBER(CacheRow, range.high), .only = form,          \
@@ -89,7 +90,7 @@ static const LodeColumn cache_columns[] = {
 		.style = LODE_STYLE_STRONG},
 	RANGE(LODE_IN_JSON),
 	{"misses_per_1000_instructions", LODE_CELL_NUMBER(CacheRow, per_1000), .decimals = 3,
-		.title = "per 1000 instructions", .at = 8, .dropped = 3},
+		.is_nullable = true, .title = "per 1000 instructions", .at = 8, .dropped = 3},
 	OF_KINDS(accesses, LODE_IN_CSV, "fetch_accesses", "load_accesses", "store_accesses",
 		"modify_accesses"),
 	OF_KINDS(misses, LODE_IN_CSV, "fetch_misses", "load_misses", "store_misses",
