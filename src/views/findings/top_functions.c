@@ -28,7 +28,8 @@ enum { MOST_ROWS = 5, SCREEN_WIDTH = 80, SHARES_WIDTH = 22, CALLER_WIDTH = 24, L
 
 typedef struct {
 	const LodeFamilyCost *family; /* NULL: a function */
-	uint32_t function;
+	uint32_t function;            /* of several versions the costliest */
+	double self, inclusive;
 	uint32_t caller;
 	const LodeServiceCaller *line; /* of the caller; NULL: not known */
 	guint n_more;                  /* callers besides */
@@ -115,6 +116,38 @@ static bool take_service_caller(const LodeTopFunctions *self, Row *row)
 	return true;
 }
 
+/* Whether they are one method that a run-time compiler has compiled twice. */
+static bool are_versions(const LodeTopFunctions *self, const Row *a, const Row *b)
+{
+	const LodeProfile *profile = self->functions->costs->profile;
+
+	if (a->family != NULL || b->family != NULL)
+		return false;
+	const LodeFunction *left = lode_profile_function(profile, a->function);
+	const LodeFunction *right = lode_profile_function(profile, b->function);
+	return left->image == right->image &&
+	       lode_profile_image(profile, left->image)->kind == LODE_IMAGE_JIT &&
+	       lode_function_name_is_version(left->name, right->name);
+}
+
+/* Versions of a function are one to who wrote it. The rows are sorted before and after. */
+static void join_versions(LodeTopFunctions *self)
+{
+	for (guint i = 0; i < self->rows->len; i++) {
+		Row *first = &g_array_index(self->rows, Row, i);
+		for (guint k = self->rows->len; k-- > i + 1;) {
+			const Row *other = &g_array_index(self->rows, Row, k);
+			if (!are_versions(self, first, other))
+				continue;
+			first->self += other->self;
+			first->inclusive += other->inclusive;
+			first->time += other->time;
+			g_array_remove_index(self->rows, k);
+		}
+	}
+	g_array_sort(self->rows, compare_rows);
+}
+
 static void choose_rows(LodeTopFunctions *self)
 {
 	g_autofree bool *is_shown = g_new0(bool, lode_families_n(self->functions->families) + 1);
@@ -125,6 +158,8 @@ static void choose_rows(LodeTopFunctions *self)
 			self->functions->family_costs, LodeFamilyCost, i);
 		const Row row = {.family = cost,
 			.function = LODE_NONE,
+			.self = cost->self,
+			.inclusive = cost->inclusive,
 			.caller = LODE_NONE,
 			.time = lode_family_cost_time(cost)};
 		if (!is_shown_as_family(self, cost))
@@ -134,9 +169,12 @@ static void choose_rows(LodeTopFunctions *self)
 		g_array_append_val(self->rows, row);
 	}
 	for (uint32_t i = 0; i < self->functions->costs->profile->functions->len; i++) {
+		const LodeFunctionCost *cost = lode_function_cost_at(self->functions->costs, i);
 		const Row row = {.function = i,
+			.self = cost->self,
+			.inclusive = cost->inclusive,
 			.caller = LODE_NONE,
-			.time = lode_function_cost_at(self->functions->costs, i)->self};
+			.time = cost->self};
 		uint32_t family = self->functions->family_of[i];
 		bool is_member = family != LODE_NONE &&
 		                 (is_shown[family] ||
@@ -147,6 +185,7 @@ static void choose_rows(LodeTopFunctions *self)
 			g_array_append_val(self->rows, row);
 	}
 	g_array_sort(self->rows, compare_rows);
+	join_versions(self);
 	g_array_set_size(self->rows, MIN(self->rows->len, MOST_ROWS));
 	for (guint i = 0; i < self->rows->len; i++) {
 		Row *row = &g_array_index(self->rows, Row, i);
@@ -244,20 +283,13 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 {
 	const Body *self = user_data;
 	const Row *row = &g_array_index(self->top->rows, Row, index);
-	const LodeFunctionCost *function =
-		row->family == NULL
-			? lode_function_cost_at(self->top->functions->costs, row->function)
-			: NULL;
 
 	if (column == 0) {
-		lode_call_lines_share(out, function != NULL ? function->self : row->family->self,
-			self->top->total);
+		lode_call_lines_share(out, row->self, self->top->total);
 		return LODE_STYLE_PLAIN;
 	}
 	if (column == 1 && self->has_inclusive) {
-		lode_call_lines_share(out,
-			function != NULL ? function->inclusive : row->family->inclusive,
-			self->top->total);
+		lode_call_lines_share(out, row->inclusive, self->top->total);
 		return LODE_STYLE_PLAIN;
 	}
 	put_name(self, row, out);
@@ -350,28 +382,23 @@ static void fill_cells(size_t number, void *out, const void *user_data)
 	const LodeFunctionCosts *costs = self->functions->costs;
 	const Row *row = &g_array_index(self->rows, Row, number);
 	g_autoptr(GString) name = g_string_new(NULL);
-	double inclusive;
 	Cells *cells = out;
 
 	if (row->family != NULL) {
 		lode_call_lines_family(
 			name, costs, self->functions->families, row->family, FAMILY_WIDTH, &wide);
 		cells->number = (double)NAN;
-		cells->self = row->family->self;
-		inclusive = row->family->inclusive;
 	} else {
 		const LodeFunctionCost *function = lode_function_cost_at(costs, row->function);
 		g_string_append(name, function->name);
 		cells->function = function->name;
 		cells->image = function->image;
 		cells->number = row->function;
-		cells->self = function->self;
-		inclusive = function->inclusive;
 	}
 	cells->name = g_strdup(name->str);
-	cells->self = lode_share_of(cells->self, self->total);
+	cells->self = lode_share_of(row->self, self->total);
 	cells->inclusive = costs->source != LODE_CALLS_UNKNOWN
-	                           ? lode_share_of(inclusive, self->total)
+	                           ? lode_share_of(row->inclusive, self->total)
 	                           : (double)NAN;
 	cells->n_more = row->n_more;
 	if (row->caller == LODE_NONE)

@@ -428,6 +428,43 @@ static const char *v8_file(const char *name)
 	return found != NULL ? found + 1 : NULL;
 }
 
+static size_t length_without_tier(const char *name)
+{
+	const char *tier = g_strrstr(name, " [tier ");
+
+	return tier != NULL ? (size_t)(tier - name) : strlen(name);
+}
+
+/* V8's marks of how it compiled: '*' optimised, '^' not, '~' interpreted. */
+static const char *after_mark(const char *name)
+{
+	static const char mark[] = "JS:";
+
+	if (!g_str_has_prefix(name, mark))
+		return name;
+	name += strlen(mark);
+	return *name != '\0' && strchr("*^~+-", *name) != NULL ? name + 1 : name;
+}
+
+/* "parse read.js:3" of "JS:*parse /srv/read.js:3:15", whose file is at `file`. */
+static char *v8_short(const char *name, const char *file)
+{
+	const char *begin = after_mark(name);
+	bool is_node = g_str_has_prefix(file, "node:");
+	const char *base = is_node ? file : strrchr(file, '/') + 1;
+	const char *line = base + (is_node ? strlen("node:") : 0);
+	const char *column = strrchr(base, ':');
+	/* Of "FILE:LINE:COLUMN" the column says nothing more to a reader; some names have none, and
+	 * "node:internal/events:4:2" has one colon more. */
+	bool has_both = column != NULL && column > line &&
+	                memchr(line, ':', (size_t)(column - line)) != NULL;
+	g_autofree char *place = has_both ? g_strndup(base, (gsize)(column - base))
+	                                  : g_strdup(base);
+	g_autofree char *called = g_strndup(begin, (gsize)(file - begin));
+
+	return g_strconcat(*g_strchug(called) != '\0' ? called : "(anonymous) ", place, NULL);
+}
+
 char *lode_function_name_short(const char *name)
 {
 	const char *file = v8_file(name);
@@ -436,12 +473,12 @@ char *lode_function_name_short(const char *name)
 	if (g_str_has_prefix(name, "struct bucket<") || g_str_has_prefix(name, "struct hash<"))
 		return g_strdup(name);
 	if (file != NULL)
-		return g_strdup_printf("%.*s%s", (int)(file - name), name,
-			*file == 'n' ? file : strrchr(file, '/') + 1);
-	g_autoptr(GString) simple = without_defaults(name);
+		return v8_short(name, file);
+	g_autofree char *plain = g_strndup(after_mark(name), length_without_tier(after_mark(name)));
+	g_autoptr(GString) simple = without_defaults(plain);
 
 	if (simple == NULL)
-		return g_strdup(name);
+		return g_steal_pointer(&plain);
 	return shortened(without_paths(after_package_path(after_result(simple->str))));
 }
 
@@ -535,24 +572,6 @@ void lode_function_name_json(LodeJsonStream *json, const char *member, const cha
 {
 	lode_json_member_string(json, member, name);
 	lode_function_name_json_short(json, member, name);
-}
-
-static size_t length_without_tier(const char *name)
-{
-	const char *tier = g_strrstr(name, " [tier ");
-
-	return tier != NULL ? (size_t)(tier - name) : strlen(name);
-}
-
-/* V8's marks of how it compiled: '*' optimised, '^' not, '~' interpreted. */
-static const char *after_mark(const char *name)
-{
-	static const char mark[] = "JS:";
-
-	if (!g_str_has_prefix(name, mark))
-		return name;
-	name += strlen(mark);
-	return *name != '\0' && strchr("*^~+-", *name) != NULL ? name + 1 : name;
 }
 
 bool lode_function_name_is_version(const char *name, const char *other)

@@ -10,8 +10,8 @@ typedef struct LodeProfile LodeProfile;
 
 /*
  * A name without its parameters, the type of its result, the default template arguments of the
- * standard library, its namespaces of one version, the path of a package of Go, and of Rust hashes
- * and the paths of types and traits:
+ * standard library, its namespaces of one version, the path of a package of Go, of Rust hashes and
+ * the paths of types and traits, and what run-time compilers say of how they compiled it:
  *
  *   lookups(std::map<int, long, std::less<int>, …> const&, int)    lookups(…)
  *   std::__cxx11::basic_string<char, …>::append(char const*)       std::string::append(…)
@@ -20,7 +20,8 @@ typedef struct LodeProfile LodeProfile;
  *   core::slice::sort::heapsort::h0123456789abcdef                 core::slice::sort::heapsort
  *   <alloc::vec::Vec<T> as core::clone::Clone>::clone              <Vec<T> as Clone>::clone
  *   encoding/json.(*encodeState).string                            json.(*encodeState).string
- *   JS:*parse /srv/app/lib/read.js:3:15                            JS:*parse read.js:3:15
+ *   JS:*parse /srv/app/lib/read.js:3:15                            parse read.js:3
+ *   shop.Cart.price(int) [tier 4, OSR]                             shop.Cart.price(…)
  *
  *   Node<std::pair<std::string const, Record<long, 4> > >.key      Node<std::pair<…>>.key
  *

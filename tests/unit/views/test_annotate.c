@@ -388,8 +388,8 @@ static void test_versions(void)
 	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, "hot [tier 3]");
 	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, "hot [tier 4, OSR]");
 	g_autofree char *tiers = annotate_with_findings(profile, &options, -1);
-	g_assert_nonnull(strstr(tiers, "1. hot [tier 3], version 1 of 2  /bin/sample"));
-	g_assert_nonnull(strstr(tiers, "2. hot [tier 4, OSR], version 2 of 2  /bin/sample"));
+	g_assert_nonnull(strstr(tiers, "1. hot, version 1 of 2  /bin/sample"));
+	g_assert_nonnull(strstr(tiers, "2. hot, version 2 of 2  /bin/sample"));
 	/* And what has no line says so. */
 	lode_profile_instruction(profile, 1)->location = LODE_NONE;
 	g_autofree char *unknown = annotate_with_findings(profile, &options, -1);

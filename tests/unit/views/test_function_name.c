@@ -45,10 +45,13 @@ static void test_names(void)
 		"a_long_name_of_a_method_without_any_parameters_at_all()");
 	check("my_operator<std::vector<int, std::allocator<int> >, true>()",
 		"my_operator<std::vector<int>, true>()");
-	check("JS:*parse /srv/my app/read.js:3:15", "JS:*parse read.js:3:15");
-	check("JS:~get x file:///srv/read.mjs:1:1", "JS:~get x read.mjs:1:1");
-	check("JS:^emit node:internal/events:4:2", "JS:^emit node:internal/events:4:2");
-	check("JS:*f", "JS:*f");
+	check("JS:*parse /srv/my app/read.js:3:15", "parse read.js:3");
+	check("JS:* /srv/read.js:3:15", "(anonymous) read.js:3");
+	check("JS:*parse /srv/read.js", "parse read.js");
+	check("shop.Cart.price() [tier 4, OSR]", "shop.Cart.price()");
+	check("JS:~get x file:///srv/read.mjs:1:1", "get x read.mjs:1");
+	check("JS:^emit node:internal/events:4:2", "emit node:internal/events:4");
+	check("JS:*f", "f");
 	check("struct bucket<string,*cmd/internal/obj.LSym>.keys[].len",
 		"struct bucket<string,*cmd/internal/obj.LSym>.keys[].len");
 	check("parse /srv/read.js:3:15", "parse /srv/read.js:3:15");
@@ -191,7 +194,7 @@ static void test_bare(void)
 		"RangeInclusive::next");
 	check_bare("main.(*Tree).Insert", "main.(*Tree).Insert");
 	check_bare("java.util.Random.next(int)", "java.util.Random.next");
-	check_bare("JS:*parse /srv/read.js:3:15", "JS:*parse read.js:3:15");
+	check_bare("JS:*parse /srv/read.js:3:15", "parse read.js:3");
 	check_bare("step.isra.0", "step.isra.0");
 	check_bare("", "");
 	check_bare("a<b", "a<b");
