@@ -200,15 +200,19 @@ static void write_forms(const LodeColumns *set, size_t n_rows)
 	g_autofree char *object = sample_close(file);
 	g_autoptr(JsonParser) parser = json_parser_new();
 	g_assert_true(json_parser_load_from_data(parser, object, -1, NULL));
-	bool has_text = false;
-	for (unsigned i = 0; i < own.n_columns; i++)
+	bool has_text = false, has_titles = false;
+	for (unsigned i = 0; i < own.n_columns; i++) {
 		has_text |= plain[i].at > 0;
+		has_titles |= plain[i].at > 0 && g_strcmp0(plain[i].title, "") != 0;
+	}
 	if (!has_text)
 		return;
 	lode_listing_write_text(&listing, &pipe, file = sample_open());
 	g_autofree char *text = sample_close(file);
-	g_auto(GStrv) text_lines = g_strsplit(text, "\n", -1);
-	g_assert_cmpuint(g_strv_length(text_lines), ==, 2 + n_rows);
+	size_t n_lines = 0;
+	for (const char *end = text; (end = strchr(end, '\n')) != NULL; end++)
+		n_lines++;
+	g_assert_cmpuint(n_lines, ==, has_titles + n_rows);
 }
 
 static void test_declared(void)
