@@ -40,6 +40,16 @@ typedef struct {
 	uint64_t useful_prefetches; /* of these, hit by a demand access before they went */
 } LodeCacheCounts;
 
+/* Σ of accesses or misses of all kinds. */
+static inline uint64_t lode_cache_counts_sum(const uint64_t kinds[LODE_N_REFERENCE_KINDS])
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++)
+		sum += kinds[i];
+	return sum;
+}
+
 /* A store to a line, by another core than the one that misses it. */
 typedef struct {
 	uint64_t instruction; /* its run-time address; 0: not known */

@@ -137,15 +137,6 @@ static bool replay_slice(Replay *self, GError **error)
 	return true;
 }
 
-static uint64_t sum_kinds(const uint64_t *kinds)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++)
-		sum += kinds[i];
-	return sum;
-}
-
 /* Goes over the counts of all caches: where a window ends, what it adds goes into the sums. */
 static void note_counts(Replay *self, bool is_end)
 {
@@ -156,8 +147,10 @@ static void note_counts(Replay *self, bool is_end)
 		LodeCacheCounts *before = &self->before[i];
 
 		if (is_end) {
-			uint64_t accesses = sum_kinds(now->accesses) - sum_kinds(before->accesses);
-			uint64_t misses = sum_kinds(now->misses) - sum_kinds(before->misses);
+			uint64_t accesses = lode_cache_counts_sum(now->accesses) -
+			                    lode_cache_counts_sum(before->accesses);
+			uint64_t misses = lode_cache_counts_sum(now->misses) -
+			                  lode_cache_counts_sum(before->misses);
 			uint64_t cold = self->is_cut ? now->cold_misses - before->cold_misses : 0;
 
 			window_sums_add(&self->sums[i].most, accesses, misses);

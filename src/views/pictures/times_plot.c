@@ -90,8 +90,7 @@ static double share_of(const Plot *self, const Series *series, guint time)
 	} else {
 		const LodeCacheCounts *counts = lode_replay_times_counts(
 			times, time, series->hierarchy, series->cache);
-		for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++)
-			misses += counts->misses[kind];
+		misses = lode_cache_counts_sum(counts->misses);
 	}
 	return n_references > 0 ? (double)misses / (double)n_references : 0;
 }

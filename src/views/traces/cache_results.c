@@ -150,15 +150,6 @@ static char *find_description(const char *text, const char *name)
 	return g_strdup("");
 }
 
-static uint64_t sum_kinds(const uint64_t *kinds)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++)
-		sum += kinds[i];
-	return sum;
-}
-
 static char *ratio_text(double ratio, char buffer[LODE_NUMBER_SIZE])
 {
 	char number[LODE_NUMBER_SIZE - 2];
@@ -202,8 +193,8 @@ static void add_rows(GArray *rows, const LodeCacheResults *results, size_t hiera
 			.replacement = lode_replacement_name(cache->replacement),
 			.name = g_strdup(cache->name),
 			.description = find_description(text, cache->name),
-			.n_accesses = sum_kinds(counts[i].accesses),
-			.n_misses = sum_kinds(counts[i].misses),
+			.n_accesses = lode_cache_counts_sum(counts[i].accesses),
+			.n_misses = lode_cache_counts_sum(counts[i].misses),
 			.per_1000 = (double)NAN,
 		};
 		if (row.n_accesses > 0)

@@ -14,15 +14,6 @@ enum {
 	HAS_PROCESS = 1, /* of columns */
 };
 
-static uint64_t sum_kinds(const uint64_t *kinds)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < LODE_N_REFERENCE_KINDS; i++)
-		sum += kinds[i];
-	return sum;
-}
-
 static double ratio(uint64_t part, uint64_t whole)
 {
 	return whole > 0 ? (double)part / (double)whole : 0;
@@ -66,7 +57,8 @@ static LodeStyle cache_cell(size_t row, unsigned column, GString *out, const voi
 	column -= N_PLACES;
 	const LodeCacheCounts *counts = lode_replay_times_counts(self->times, (guint)row,
 		self->columns[column].hierarchy, self->columns[column].cache);
-	append_ratio(out, ratio(sum_kinds(counts->misses), sum_kinds(counts->accesses)));
+	append_ratio(out, ratio(lode_cache_counts_sum(counts->misses),
+				  lode_cache_counts_sum(counts->accesses)));
 	return LODE_STYLE_STRONG;
 }
 
@@ -172,8 +164,9 @@ static void put_json_caches(LodeJsonStream *json, const LodeCacheResults *result
 			lode_json_member_string(
 				json, "name", g_array_index(caches, LodeCache, j).name);
 			lode_json_member_number(
-				json, "accesses", (double)sum_kinds(counts->accesses));
-			lode_json_member_number(json, "misses", (double)sum_kinds(counts->misses));
+				json, "accesses", (double)lode_cache_counts_sum(counts->accesses));
+			lode_json_member_number(
+				json, "misses", (double)lode_cache_counts_sum(counts->misses));
 			lode_json_end(json, '}');
 		}
 	}
@@ -295,7 +288,8 @@ static void add_caches(GArray *rows, const LodeCacheResults *results, guint time
 				results->replay->times, time, i, j);
 			row.hierarchy = (uint32_t)i + 1;
 			row.name = g_array_index(caches, LodeCache, j).name;
-			add_row(rows, row, sum_kinds(counts->accesses), sum_kinds(counts->misses));
+			add_row(rows, row, lode_cache_counts_sum(counts->accesses),
+				lode_cache_counts_sum(counts->misses));
 		}
 	}
 }
