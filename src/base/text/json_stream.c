@@ -162,10 +162,23 @@ void lode_json_bool(LodeJsonStream *self, bool value)
 	put_text(self, value ? "true" : "false");
 }
 
+void lode_json_address(LodeJsonStream *self, uint64_t value)
+{
+	char buffer[LODE_NUMBER_SIZE];
+
+	lode_json_string(self, lode_number_format_address(value, buffer));
+}
+
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value)
 {
 	lode_json_key(self, name);
 	lode_json_string(self, value);
+}
+
+void lode_json_member_address(LodeJsonStream *self, const char *name, uint64_t value)
+{
+	lode_json_key(self, name);
+	lode_json_address(self, value);
 }
 
 void lode_json_member_number(LodeJsonStream *self, const char *name, double value)

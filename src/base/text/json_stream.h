@@ -45,12 +45,14 @@ void lode_json_string(LodeJsonStream *self, const char *value); /* NULL: null */
 void lode_json_number(LodeJsonStream *self, double value);
 void lode_json_integer(LodeJsonStream *self, uint64_t value); /* all digits, beyond 2^53 too */
 void lode_json_bool(LodeJsonStream *self, bool value);
+void lode_json_address(LodeJsonStream *self, uint64_t value);           /* "0x7f00", not a number */
 void lode_json_strings(LodeJsonStream *self, const GPtrArray *strings); /* NULL: [] */
 
 /* Key and value at once. */
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value);
 void lode_json_member_number(LodeJsonStream *self, const char *name, double value);
 void lode_json_member_bool(LodeJsonStream *self, const char *name, bool value);
+void lode_json_member_address(LodeJsonStream *self, const char *name, uint64_t value);
 
 /* Key and begin, and line and begin, at once. */
 void lode_json_member_begin(LodeJsonStream *self, const char *name, char bracket);

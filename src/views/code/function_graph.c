@@ -139,13 +139,6 @@ static void find_callers(const Graph *self, GHashTable *callers)
 	}
 }
 
-static void put_address(LodeJsonStream *json, const char *name, uint64_t address)
-{
-	g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address);
-
-	lode_json_member_string(json, name, text);
-}
-
 static const LodeBlock *block_at(const Graph *self, uint32_t block)
 {
 	return lode_profile_block(self->profile, self->function->first_block + block);
@@ -279,8 +272,8 @@ static void put_blocks(Graph *self)
 		if (self->position[i] == LODE_NONE)
 			continue;
 		lode_json_line_begin(json, '{');
-		put_address(json, "address", block->address);
-		put_address(json, "end", block->end);
+		lode_json_member_address(json, "address", block->address);
+		lode_json_member_address(json, "end", block->end);
 		lode_json_member_number(json, "executions", block->count);
 		lode_json_member_number(json, "weight", self->weights[i]);
 		lode_json_member_number(json, "share", lode_share_of(self->weights[i], total));

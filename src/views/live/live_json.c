@@ -9,13 +9,6 @@
 
 enum { MAX_FUNCTIONS = 20 };
 
-static void put_address(LodeJsonStream *json, uint64_t address)
-{
-	char text[LODE_NUMBER_SIZE];
-
-	lode_json_string(json, lode_number_format_address(address, text));
-}
-
 /* [[start, end, extent], …] */
 static void put_columns(LodeJsonStream *json, const LodeLiveScene *scene)
 {
@@ -29,8 +22,8 @@ static void put_columns(LodeJsonStream *json, const LodeLiveScene *scene)
 	for (guint i = 0; i < columns->columns->len; i++) {
 		const LodeLiveColumn *column = &g_array_index(columns->columns, LodeLiveColumn, i);
 		lode_json_begin(json, '[');
-		put_address(json, column->start);
-		put_address(json, column->end - 1);
+		lode_json_address(json, column->start);
+		lode_json_address(json, column->end - 1);
 		lode_json_number(json, column->extent);
 		lode_json_end(json, ']');
 	}
@@ -83,15 +76,12 @@ static void put_rows(LodeJsonStream *json, const LodeLiveScene *scene)
 
 static void put_ranges(LodeJsonStream *json, const LodeLiveScene *scene)
 {
-	char text[LODE_NUMBER_SIZE];
-
 	lode_json_member_begin(json, "ranges", '[');
 	for (guint i = 0; i < MIN(scene->ranges->len, scene->n_visible_ranges); i++) {
 		const LodeHotRange *range = &g_array_index(scene->ranges, LodeHotRange, i);
 		guint n_kept = MIN(range->n_threads, LODE_LIVE_THREADS_OF_RANGE);
 		lode_json_begin(json, '{');
-		lode_json_member_string(
-			json, "address", lode_number_format_address(range->address, text));
+		lode_json_member_address(json, "address", range->address);
 		lode_json_member_number(
 			json, "share", scene->total > 0 ? range->measure / scene->total : 0);
 		lode_json_member_number(json, "loads", (double)range->n_loads);

@@ -159,13 +159,11 @@ static void put_edges(
 	for (guint i = 0; i < MIN(edges->len, MOST_EDGES); i++) {
 		const LodeObservedEdge *edge = &LODE_AT(edges, LodeObservedEdge, i);
 		const LodeInstruction *target = lode_profile_instruction(profile, edge->target);
-		g_autofree char *address = g_strdup_printf(
-			"0x%" G_GINT64_MODIFIER "x", target->address);
 		lode_json_begin(json, '{');
 		if (target->function != function)
 			lode_function_name_json(json, "function",
 				lode_profile_function(profile, target->function)->name);
-		lode_json_member_string(json, "address", address);
+		lode_json_member_address(json, "address", target->address);
 		lode_json_member_number(json, "steps", edge->steps);
 		lode_json_member_number(json, "windows", edge->windows);
 		lode_json_member_number(json, "share", lode_share_of(edge->steps, followed));

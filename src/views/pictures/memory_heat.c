@@ -21,13 +21,6 @@ typedef struct {
 
 static const char *const kind_words[LODE_GRID_N_KINDS] = {"load", "store", "unknown"};
 
-static void put_address(LodeJsonStream *json, const char *name, uint64_t address)
-{
-	char text[LODE_NUMBER_SIZE];
-
-	lode_json_member_string(json, name, lode_number_format_address(address, text));
-}
-
 static void put_segments(Heat *self)
 {
 	LodeJsonStream *json = &self->json;
@@ -38,8 +31,8 @@ static void put_segments(Heat *self)
 			self->grid->axis->segments, LodeAddressSegment, i);
 		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", segment->name);
-		put_address(json, "first", segment->first);
-		put_address(json, "last", segment->last);
+		lode_json_member_address(json, "first", segment->first);
+		lode_json_member_address(json, "last", segment->last);
 		lode_json_member_number(json, "first_row", segment->first_row);
 		lode_json_member_number(json, "rows", segment->n_rows);
 		lode_json_member_number(json, "weight", segment->weight);
@@ -67,11 +60,10 @@ static void put_rows(Heat *self)
 
 	lode_json_member_begin(json, "rows", '[');
 	for (uint32_t row = 0; row < self->grid->axis->n_rows; row++) {
-		char text[LODE_NUMBER_SIZE];
 		lode_address_axis_range(self->grid->axis, row, &first, &last);
 		lode_json_begin(json, '[');
-		lode_json_string(json, lode_number_format_address(first, text));
-		lode_json_string(json, lode_number_format_address(last, text));
+		lode_json_address(json, first);
+		lode_json_address(json, last);
 		lode_json_end(json, ']');
 	}
 	lode_json_end(json, ']');
@@ -178,18 +170,16 @@ static void put_times(Heat *self)
 static void put_names(Heat *self)
 {
 	LodeJsonStream *json = &self->json;
-	const GArray *objects = self->profile->memory->objects;
-	char text[LODE_NUMBER_SIZE];
 
 	lode_json_member_begin(json, "names", '[');
 	for (guint i = 0; i < self->grid->extents->len; i++) {
 		const LodeObjectExtent *extent = &LODE_AT(self->grid->extents, LodeObjectExtent, i);
-		const char *name = LODE_AT(objects, LodeDataObject, extent->object).name;
+		const char *name = lode_memory_object_name(self->profile->memory, extent->object);
 		g_autofree char *brief = name != NULL ? lode_function_name_short(name) : NULL;
 		lode_json_begin(json, '[');
 		lode_json_string(json, name);
-		lode_json_string(json, lode_number_format_address(extent->first, text));
-		lode_json_string(json, lode_number_format_address(extent->last, text));
+		lode_json_address(json, extent->first);
+		lode_json_address(json, extent->last);
 		lode_json_number(json, extent->weight);
 		lode_json_string(json, brief);
 		lode_json_end(json, ']');

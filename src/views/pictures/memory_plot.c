@@ -318,8 +318,6 @@ static void draw_values(const Plot *self, const Weights *weights, double x, doub
 	lode_plot_text(self->cairo, x + BAR_WIDTH + 8, y, &unit, "of weight a box");
 }
 
-static char *column_label(const Plot *self, uint32_t column);
-
 /* A square for each thread that has a colour of its own. */
 static void draw_thread_legend(const Plot *self, const Weights *weights)
 {

@@ -194,23 +194,10 @@ static const LodeFactTitle titles[] = {
 	{NULL, NULL},
 };
 
-/* Numbers of JSON are doubles: an address has more bits than they hold. */
-static void put_hex(LodeJsonStream *json, const char *name, uint64_t value)
-{
-	g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
-
-	lode_json_member_string(json, name, text);
-}
-
 static void begin_list(LodeJsonStream *json, const char *name)
 {
 	lode_json_line(json);
 	lode_json_member_begin(json, name, '[');
-}
-
-static void begin_item(LodeJsonStream *json)
-{
-	lode_json_line_begin(json, '{');
 }
 
 static void put_json_head(LodeJsonStream *json, const LodeTraceSummary *summary,
@@ -250,7 +237,7 @@ static void put_json_streams(LodeJsonStream *json, const LodeTraceSummary *summa
 	for (guint i = 0; i < summary->classes->len; i++) {
 		const LodeSlotClassCount *count = &g_array_index(
 			summary->classes, LodeSlotClassCount, i);
-		begin_item(json);
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", count->name);
 		lode_json_member_number(json, "slots", (double)count->n_slots);
 		lode_json_member_number(json, "references", (double)count->n_references);
@@ -261,7 +248,7 @@ static void put_json_streams(LodeJsonStream *json, const LodeTraceSummary *summa
 	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
 		if (summary->stream_packed_bytes[i] == 0)
 			continue;
-		begin_item(json);
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", lode_frame_codec_stream_name(i));
 		lode_json_member_number(json, "bytes", (double)summary->stream_packed_bytes[i]);
 		lode_json_member_number(json, "coded_bytes", (double)summary->stream_bytes[i]);
@@ -281,7 +268,7 @@ static void put_json_threads(LodeJsonStream *json, const LodeTraceSummary *summa
 		                                        ? &g_array_index(description->threads,
 								  LodeTraceThread, i)
 		                                        : NULL;
-		begin_item(json);
+		lode_json_line_begin(json, '{');
 		if (i < summary->n_by_thread->len)
 			lode_json_member_number(json, "references",
 				(double)g_array_index(summary->n_by_thread, uint64_t, i));
@@ -301,11 +288,11 @@ static void put_json_mappings(LodeJsonStream *json, const LodeTraceDescription *
 		const LodeTraceMapping *mapping = &g_array_index(
 			description->mappings, LodeTraceMapping, i);
 		g_autofree char *protection = protection_text(mapping->protection);
-		begin_item(json);
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "path", mapping->path);
-		put_hex(json, "start", mapping->start);
-		put_hex(json, "end", mapping->end);
-		put_hex(json, "offset", mapping->offset);
+		lode_json_member_address(json, "start", mapping->start);
+		lode_json_member_address(json, "end", mapping->end);
+		lode_json_member_address(json, "offset", mapping->offset);
 		lode_json_member_string(json, "protection", protection);
 		lode_json_member_number(json, "first_reference", (double)mapping->first_reference);
 		lode_json_member_string(json, "build_id", mapping->build_id);
@@ -316,7 +303,7 @@ static void put_json_mappings(LodeJsonStream *json, const LodeTraceDescription *
 	for (guint i = 0; i < description->totals->len; i++) {
 		const LodeTraceTotal *total = &g_array_index(
 			description->totals, LodeTraceTotal, i);
-		begin_item(json);
+		lode_json_line_begin(json, '{');
 		lode_json_member_string(json, "name", total->name);
 		lode_json_member_number(json, "value", (double)total->value);
 		lode_json_end(json, '}');
