@@ -168,21 +168,17 @@ typedef struct {
 } Range;
 
 static const LodeColumn range_columns[] = {
-	{.title = "weight", LODE_CELL_SHARE(Range, share), .at = 1, .style = LODE_STYLE_STRONG},
-	{.title = "by others",
-		LODE_CELL_SHARE(Range, by_others),
-		.at = 2,
+	{NULL, LODE_CELL_SHARE(Range, share), .title = "weight", .at = 1,
+		.style = LODE_STYLE_STRONG},
+	{NULL, LODE_CELL_SHARE(Range, by_others), .title = "by others", .at = 2,
 		.styled = offsetof(Range, others_style)},
-	{.title = "first", LODE_CELL_TEXT(Range, first), .at = 3, .missing = "-"},
-	{.title = "main user", LODE_CELL_TEXT(Range, user), .at = 4, .missing = "-"},
-	{.title = "from", LODE_CELL_ADDRESS(Range, of.first), .at = 5},
-	{.title = "pages", LODE_CELL_COUNT(Range, of.n_pages), .at = 6},
-	{.title = "at", LODE_CELL_TEXT(Range, time), .at = 7, .is_right = true, .dropped = 2},
-	{.title = "touched by", LODE_CELL_NAME(Range, place), .at = 8, .dropped = 1},
-	{.title = "object, mapping",
-		LODE_CELL_NAME(Range, contents),
-		.at = 9,
-		.missing = "?",
+	{NULL, LODE_CELL_TEXT(Range, first), .title = "first", .at = 3, .missing = "-"},
+	{NULL, LODE_CELL_TEXT(Range, user), .title = "main user", .at = 4, .missing = "-"},
+	{NULL, LODE_CELL_ADDRESS(Range, of.first), .title = "from", .at = 5},
+	{NULL, LODE_CELL_COUNT(Range, of.n_pages), .title = "pages", .at = 6},
+	{NULL, LODE_CELL_TEXT(Range, time), .title = "at", .at = 7, .is_right = true, .dropped = 2},
+	{NULL, LODE_CELL_NAME(Range, place), .title = "touched by", .at = 8, .dropped = 1},
+	{NULL, LODE_CELL_NAME(Range, contents), .title = "object, mapping", .at = 9, .missing = "?",
 		.style = LODE_STYLE_NAME},
 };
 const LodeColumns lode_touched_range_columns = LODE_COLUMNS("ranges", range_columns, Range);

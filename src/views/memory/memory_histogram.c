@@ -322,17 +322,14 @@ static LodeStyle append_contents(
 }
 
 static const LodeColumn run_columns[] = {
-	{.title = "weight", LODE_CELL_SHARE(Run, share), .at = 1, .style = LODE_STYLE_STRONG},
-	{.title = "loads", LODE_CELL_COUNT(Run, of.n_loads), .at = 2},
-	{.title = "stores", LODE_CELL_COUNT(Run, of.n_stores), .at = 3},
+	{NULL, LODE_CELL_SHARE(Run, share), .title = "weight", .at = 1, .style = LODE_STYLE_STRONG},
+	{NULL, LODE_CELL_COUNT(Run, of.n_loads), .title = "loads", .at = 2},
+	{NULL, LODE_CELL_COUNT(Run, of.n_stores), .title = "stores", .at = 3},
 	{.title = "shape", .append = append_shape, .at = 4, .dropped = 2},
-	{.title = "from", LODE_CELL_ADDRESS(Run, of.first), .at = 5},
-	{.title = "to",
-		LODE_CELL_ADDRESS(Run, of.last),
-		.at = 6,
-		.dropped = 3,
+	{NULL, LODE_CELL_ADDRESS(Run, of.first), .title = "from", .at = 5},
+	{NULL, LODE_CELL_ADDRESS(Run, of.last), .title = "to", .at = 6, .dropped = 3,
 		.style = LODE_STYLE_FAINT},
-	{.titled = 1, LODE_CELL_COUNT(Run, n_cells), .at = 7, .dropped = 1},
+	{NULL, LODE_CELL_COUNT(Run, n_cells), .titled = 1, .at = 7, .dropped = 1},
 	{.title = "object, mapping", .append = append_contents, .at = 8},
 };
 const LodeColumns lode_cell_run_columns = LODE_COLUMNS("runs", run_columns, Run);
