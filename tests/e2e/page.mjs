@@ -1399,12 +1399,17 @@ await check("traces: curves, caches over time, misses by place", async (expect) 
 	expect("one level", (await page.innerText(".caption")).includes("l1d-miss by object") && (await texts("tbody bdi")).length > 0, true);
 	await at("#/traces?pane=caches&cache=%2Fetc%2Fpasswd");
 	await page.waitForSelector(".problem");
-	/* A trace alone is what the page begins with. */
-	const alone = await serve("x.rps");
+	/* A trace alone is what the page begins with; without fetches, misses by instruction are not known. */
+	writeFileSync("stores.csv", `kind,address,size,thread\n${"store,32768,8,0\n".repeat(9)}`);
+	run(lode, "trace", "pack", "stores.csv", "-o", "stores.rps");
+	const alone = await serve("stores.rps");
 	const other = listen(await context.newPage());
 	await other.goto(alone.link);
 	await other.waitForSelector(".plot canvas");
 	expect("views", await other.locator("nav a").allInnerTexts(), ["Traces"]);
+	await at("#/traces?pane=caches&cache=d1%3D1K%3A2%3A64", other);
+	await other.waitForSelector(".scroll tbody tr:not(.layout-line)");
+	expect("by instruction", (await other.locator(".scroll tbody tr:not(.layout-line)").first().innerText()).trim().split(/\s+/).at(-1), "–");
 	await other.close();
 	alone.child.kill("SIGINT");
 });
