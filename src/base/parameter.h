@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "base/file_kind.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,6 +57,7 @@ typedef struct {
 	const char *excludes; /* names, separated by spaces, that cannot be given with it; "*": any
 	                         other option that does not need it */
 	const char *needs;    /* likewise: it can only be given with one of these */
+	LodeFileKind writes;  /* of a FILE: what is written to it; NONE: it is read */
 	LodeParameterAudience audience;
 	bool is_rare;        /* only --help=all has it */
 	const char *summary; /* for --help: lower case, no full stop */
@@ -88,6 +91,8 @@ typedef enum {
 #define LODE_FLAG(type, field) LODE_PARAMETER_FIELD(FLAG, type, field, bool)
 #define LODE_TEXT(type, field) LODE_PARAMETER_FIELD(TEXT, type, field, const char *)
 #define LODE_FILE(type, field) LODE_PARAMETER_FIELD(FILE, type, field, const char *)
+#define LODE_OUTPUT(type, field, what) \
+	LODE_FILE(type, field), .writes = LODE_FILE_KIND_##what
 #define LODE_TEXTS(type, field) LODE_PARAMETER_FIELD(TEXTS, type, field, const char *const *)
 #define LODE_FILES(type, field) LODE_PARAMETER_FIELD(FILES, type, field, const char *const *)
 #define LODE_ADDRESS(type, field) LODE_PARAMETER_FIELD(ADDRESS, type, field, uint64_t)

@@ -18,7 +18,6 @@
 #include "cli/terminal_asker.h"
 #include "cli/verb_table.h"
 #include "questions/questions.h"
-#include "store/database.h"
 #include "views/form/display_text.h"
 
 #include <errno.h>
@@ -218,11 +217,7 @@ static bool take_words(
 
 static int write_page(const LodeReportQuestion *options, char **arguments, GError **error)
 {
-	if (lode_database_is_profile(options->html))
-		lode_parameter_refuse(error,
-			"--html takes the name of the page that is written: --html PAGE.html %s",
-			options->html);
-	else if (lode_parameter_take_one(arguments, "PROFILE.lode", error))
+	if (lode_parameter_take_one(arguments, "PROFILE.lode", error))
 		return lode_report_page_write(options, arguments[0], error);
 	return LODE_EXIT_USAGE;
 }
@@ -237,6 +232,75 @@ static int answer(const LodeVerb *question, void *options, char **arguments, GEr
 	if (question == &lode_question_report && ((LodeReportQuestion *)options)->html != NULL)
 		return write_page(options, arguments, error);
 	return lode_terminal_ask(question, options, arguments, error);
+}
+
+/* A file that an option names for output. */
+typedef struct {
+	const LodeParameter *row;
+	const char *path, *option; /* "-o" */
+} Output;
+
+static bool check_distinct(const Output *self, const char *input, GError **error)
+{
+	return !lode_file_is_same(self->path, input) ||
+	       lode_parameter_refuse(error, "'%s' is read and written; give %s another name",
+		       self->path, self->option);
+}
+
+/* Files of other options. */
+static bool check_other_files(
+	const Output *self, const LodeVerb *verb, const LodeParameterPairs *pairs, GError **error)
+{
+	for (guint i = 0; i < pairs->names->len; i++) {
+		const LodeParameter *row = lode_parameter_find(
+			verb->groups, pairs->names->pdata[i]);
+		const char *path = pairs->values->pdata[i];
+		bool is_file = row->kind == LODE_PARAMETER_FILE ||
+		               row->kind == LODE_PARAMETER_FILES;
+		if (!is_file || row == self->row)
+			continue;
+		if (row->writes == LODE_FILE_KIND_NONE && !check_distinct(self, path, error))
+			return false;
+		if (row->writes != LODE_FILE_KIND_NONE && lode_file_is_same(self->path, path))
+			return lode_parameter_refuse(error,
+				"'%s' is written twice; give %s another name", self->path,
+				self->option);
+	}
+	return true;
+}
+
+/* Inputs; of a program's command line only the program. */
+static bool check_inputs(
+	const Output *self, const LodeVerb *verb, char *const *arguments, GError **error)
+{
+	for (; *arguments != NULL && strcmp(*arguments, "--") != 0; arguments++) {
+		if (!check_distinct(self, *arguments, error))
+			return false;
+		if (verb->is_wrapper)
+			break;
+	}
+	return true;
+}
+
+/* Checks each option that writes a file, before anything is read or run: no file of a different
+ * kind is replaced (base/file_kind.h), and the command names the file once. */
+static bool check_outputs(const LodeVerb *verb, const LodeParameterPairs *pairs,
+	char *const *arguments, GError **error)
+{
+	for (guint i = 0; i < pairs->names->len; i++) {
+		const LodeParameter *row = lode_parameter_find(
+			verb->groups, pairs->names->pdata[i]);
+		const char *path = pairs->values->pdata[i];
+		g_autofree char *option = row->letter != 0 ? g_strdup_printf("-%c", row->letter)
+		                                           : g_strconcat("--", row->name, NULL);
+		const Output output = {row, path, option};
+		if (row->writes != LODE_FILE_KIND_NONE && strcmp(path, "-") != 0 &&
+			(!check_inputs(&output, verb, arguments, error) ||
+				!lode_file_kind_may_replace(row->writes, path, option, error) ||
+				!check_other_files(&output, verb, pairs, error)))
+			return false;
+	}
+	return true;
 }
 
 static int run_verb(const LodeVerb *verb, char **arguments)
@@ -259,8 +323,9 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	if (verb->init != NULL)
 		verb->init(options);
 	if (!take_words(verb, rest, &pairs, &error) ||
-		!lode_parameters_fill(
-			verb->groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options, &lists, &error))
+		!lode_parameters_fill(verb->groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options,
+			&lists, &error) ||
+		!check_outputs(verb, &pairs, rest, &error))
 		return exit_status_of(verb, options, error);
 	int status = verb->answer != NULL ? answer(verb, options, rest, &error)
 	                                  : verb->run(options, rest, &error);

@@ -3,6 +3,7 @@
 #include "ingest/import.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files/input_file.h"
 #include "base/files/stream_decoder.h"
 #include "ingest/join/join.h"
@@ -103,7 +104,7 @@ static bool set_unknown_format(const char *path, GError **error)
 			"%s: part of a directory that perf record --threads wrote; give "
 			"the directory '%s'",
 			path, directory);
-	else if (lode_database_is_profile(path))
+	else if (lode_file_kind(path) == LODE_FILE_KIND_PROFILE)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: a profile already: 'lode report' shows it", path);
 	else if (compressor != NULL)

@@ -55,7 +55,7 @@ static const LodeParameter rows[] = {
 		.summary = "what rows are weighed by: as sampled (the default; of a timer, time), "
 			   "or accesses, where executions were counted or traced, or by latency, "
 			   "where the processor measured it"},
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "write to this file instead of standard output"},
 	{NULL},
@@ -69,7 +69,8 @@ static const LodeParameter histogram_rows[] = {
 		.summary = "one histogram for each thread"},
 	{"together", LODE_FLAG(Options, is_together),
 		.summary = "one histogram for all threads together"},
-	{"plot", LODE_FILE(Options, plot), .value = "FILE", .audience = LODE_PARAMETER_FOR_TERMINAL,
+	{"plot", LODE_OUTPUT(Options, plot, OTHER), .value = "FILE",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "also draw threads and time by addresses, as FILE.svg or FILE.png"},
 	{"plot-colour", LODE_WORD(Options, plot_colour), .value = "access|thread", .needs = "plot",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,

@@ -14,7 +14,7 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, view.output_path), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, view.output_path, OTHER), .value = "FILE",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "write the placement to this file (default: only show its expected "
 			   "effect)"},

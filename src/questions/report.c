@@ -116,7 +116,7 @@ static const LodeParameter rows[] = {
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "with --programs: " LODE_PROGRAMS_BY_SUMMARY},
 	LODE_EVENT_ROW(Options, weight),
-	{"html", LODE_FILE(Options, html), .value = "FILE", .excludes = "*",
+	{"html", LODE_OUTPUT(Options, html, OTHER), .value = "FILE", .excludes = "*",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "write the page of lode serve as one file that opens without it: "
 			   "findings, the first sequences and functions, code, data addresses"},

@@ -42,7 +42,7 @@ static const LodeParameter rows[] = {
 	LODE_FORMAT_ROW(Options, format),
 	{"threads", LODE_COUNT(Options, threads), .most = MAX_THREADS, .value = "N", TERMINAL,
 		.summary = "the number of threads (default: all processors)"},
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE", TERMINAL,
+	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE", TERMINAL,
 		.summary = "write to this file instead of standard output"},
 	{NULL},
 };
@@ -108,17 +108,17 @@ static const LodeParameter place_rows[] = {
 		.needs = "by branches sharing plot-objects",
 		.summary = "show at most N rows of --by, or lines of --sharing; 0: all (default: "
 			   "30, or 10; all in JSON and CSV)"},
-	{"plot-objects", LODE_FILE(Options, plot_objects), .value = "FILE", TERMINAL,
+	{"plot-objects", LODE_OUTPUT(Options, plot_objects, OTHER), .value = "FILE", TERMINAL,
 		.summary = "draw the misses by data object, as FILE.svg or FILE.png"},
 	{NULL},
 };
 
 static const LodeParameter plot_rows[] = {
-	{"plot-curve", LODE_FILE(Options, plot_curve), .value = "FILE", TERMINAL,
+	{"plot-curve", LODE_OUTPUT(Options, plot_curve, OTHER), .value = "FILE", TERMINAL,
 		.summary = "draw miss ratio by cache size, as FILE.svg or FILE.png"},
-	{"plot-reuse", LODE_FILE(Options, plot_reuse), .value = "FILE", TERMINAL,
+	{"plot-reuse", LODE_OUTPUT(Options, plot_reuse, OTHER), .value = "FILE", TERMINAL,
 		.summary = "draw the reuse-distance histogram"},
-	{"plot-times", LODE_FILE(Options, plot_times), .value = "FILE", TERMINAL,
+	{"plot-times", LODE_OUTPUT(Options, plot_times, OTHER), .value = "FILE", TERMINAL,
 		.needs = "over-time",
 		.summary = "draw misses over time, with --over-time: of the caches, or by cache "
 			   "size"},

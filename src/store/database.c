@@ -2,7 +2,7 @@
 #include "store/database.h"
 
 #include "base/error.h"
-#include "base/files/new_file.h"
+#include "base/file_kind.h"
 #include "base/files/private_folder.h"
 #include "base/files/regular_file.h"
 #include "model/profile.h"
@@ -536,22 +536,6 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 }
 
 /* By its header alone: https://www.sqlite.org/fileformat.html, section 1.3. */
-bool lode_database_is_profile(const char *path)
-{
-	enum { ID_OFFSET = 68 };
-	uint8_t header[ID_OFFSET + 4];
-	int descriptor = lode_regular_file_open(path, 0, NULL);
-	uint32_t id;
-
-	if (descriptor < 0)
-		return false;
-	bool is_read = pread(descriptor, header, sizeof(header), 0) == sizeof(header);
-	close(descriptor);
-	memcpy(&id, header + ID_OFFSET, sizeof(id));
-	return is_read && memcmp(header, "SQLite format 3", 16) == 0 &&
-	       GUINT32_FROM_BE(id) == LODE_APPLICATION_ID;
-}
-
 static bool check_identity(LodeDatabase *self, GError **error)
 {
 	int64_t id, version, pages;

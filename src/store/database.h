@@ -43,9 +43,6 @@ LodeDatabase *lode_database_open(const char *path, const LodeProgress *progress,
 LodeDatabase *lode_database_open_writable(
 	const char *path, const LodeProgress *progress, GError **error);
 
-/* Whether a file is a profile, of any version; it is neither opened as a database nor locked. */
-bool lode_database_is_profile(const char *path);
-
 /* Opens any database and keeps all others out of it, to replace its file. _CORRUPT: it is none. */
 LodeDatabase *lode_database_open_exclusive(const char *path, GError **error);
 

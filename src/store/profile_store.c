@@ -2,6 +2,7 @@
 #include "store/profile_store.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files/new_file.h"
 #include "model/profile.h"
 #include "store/tables/inlining_tables.h"
@@ -54,11 +55,6 @@ static LodeDatabase *lock_old_file(const char *path, GError **error)
 	return old;
 }
 
-static bool may_replace(const char *path, GError **error)
-{
-	return lode_new_file_may_replace(path, lode_database_is_profile, "profile", error);
-}
-
 bool lode_profile_store_can_keep_old(const char *path, GError **error)
 {
 	/* that of a link is beside its file */
@@ -68,11 +64,12 @@ bool lode_profile_store_can_keep_old(const char *path, GError **error)
 		file != NULL ? file : path, LODE_OLD_PROFILE_SUFFIX, NULL);
 	struct stat status;
 
-	if (!may_replace(path, error))
+	if (!lode_file_kind_may_replace(LODE_FILE_KIND_PROFILE, path, "-o", error))
 		return false;
-	if (!lode_database_is_profile(path) || lstat(kept, &status) != 0)
+	if (lode_file_kind(path) != LODE_FILE_KIND_PROFILE || lstat(kept, &status) != 0)
 		return true;
-	if (S_ISREG(status.st_mode) && (status.st_size == 0 || lode_database_is_profile(kept)))
+	if (S_ISREG(status.st_mode) &&
+		(status.st_size == 0 || lode_file_kind(kept) == LODE_FILE_KIND_PROFILE))
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		"'%s' is not a profile, but the profile that is replaced is kept under that name: "
@@ -105,7 +102,7 @@ static bool keep_old_file(LodeDatabase *old, const char *path, GError **error)
 	return false;
 }
 
-static bool put_in_place(LodeNewFile *file, bool keeps_old, GError **error)
+static bool put_in_place(LodeNewFile *file, GError **error)
 {
 	g_autofree char *journal = g_strconcat(file->path, "-journal", NULL);
 	GError *local_error = NULL;
@@ -120,18 +117,17 @@ static bool put_in_place(LodeNewFile *file, bool keeps_old, GError **error)
 	if (!done)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot remove '%s': %s", journal,
 			g_strerror(errno));
-	done = done && (!keeps_old || keep_old_file(old, file->path, error)) &&
-	       lode_new_file_commit(file, error);
+	done = done && keep_old_file(old, file->path, error) && lode_new_file_commit(file, error);
 	lode_database_close(old);
 	return done;
 }
 
-static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old,
-	const LodeProgress *progress, GError **error)
+bool lode_profile_store_write(
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeNewFile) file = NULL;
 
-	if (!may_replace(path, error))
+	if (!lode_file_kind_may_replace(LODE_FILE_KIND_PROFILE, path, "-o", error))
 		return false;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
 	            lode_stack_tables_check(profile, error) &&
@@ -147,22 +143,10 @@ static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
 		done = false;
 	}
-	done = done && put_in_place(file, keeps_old, error);
+	done = done && put_in_place(file, error);
 	if (!done)
 		g_prefix_error(error, "%s: ", path);
 	return done;
-}
-
-bool lode_profile_store_write(
-	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
-{
-	return write_profile(path, profile, false, progress, error);
-}
-
-bool lode_profile_store_write_and_keep_old(
-	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
-{
-	return write_profile(path, profile, true, progress, error);
 }
 
 /* Reads the parts besides the profile itself. */

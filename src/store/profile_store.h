@@ -20,14 +20,11 @@ typedef struct LodeProfile LodeProfile;
 #define LODE_SCHEMA_VERSION_RUNS 4   /* from which on the tables of runs are the present ones */
 #define LODE_SCHEMA_VERSION_OLDEST 3 /* that can be read */
 
-/* Writes `profile` to `path`, replacing a profile that is there, and notes in it which file that
- * is. Errors: _IO, _CANCELLED, _USAGE (what is there is no profile). */
-bool lode_profile_store_write(
-	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
-
-/* The same; a profile that is there is kept as "x.lode.old", and replaces one of that name. */
+/* Writes `profile` to `path`, and notes in it which file that is. A profile that is there is kept
+ * as "x.lode.old", and replaces one of that name. Errors: _IO, _CANCELLED, _USAGE (what is there
+ * is no profile). */
 #define LODE_OLD_PROFILE_SUFFIX ".old"
-bool lode_profile_store_write_and_keep_old(
+bool lode_profile_store_write(
 	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
 
 /* Whether nothing but a profile or an empty file is at `path`, and it can be kept so. Errors:

@@ -11,7 +11,6 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/error.h"
-#include "base/files/new_file.h"
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
 #include "traces/blocks/function_region.h"
@@ -596,9 +595,4 @@ bool lode_trace_reader_is_format(const char *data, size_t size)
 {
 	return size >= LODE_RPS_MAGIC_BYTES &&
 	       memcmp(data, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES) == 0;
-}
-
-bool lode_is_packed_trace(const char *path)
-{
-	return lode_file_begins_with(path, LODE_RPS_MAGIC, LODE_RPS_MAGIC_BYTES);
 }

@@ -79,6 +79,3 @@ bool lode_trace_reader_count_classes(
 
 /* Whether the first bytes of a file are of this format. */
 bool lode_trace_reader_is_format(const char *data, size_t size);
-
-/* Whether a regular file begins so. */
-bool lode_is_packed_trace(const char *path);

@@ -6,6 +6,7 @@
 #include "traces/trace_writer.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files/new_file.h"
 #include "traces/frames/packing_queue.h"
 #include "traces/rps/rps_description.h"
@@ -317,7 +318,7 @@ LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterO
 	self->path = g_strdup(path);
 	self->level = options->level;
 	self->index = g_byte_array_new();
-	if (!lode_new_file_may_replace(path, lode_is_packed_trace, "packed trace", error)) {
+	if (!lode_file_kind_may_replace(LODE_FILE_KIND_PACKED_TRACE, path, "-o", error)) {
 		writer_free(self);
 		return NULL;
 	}

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/files/private_folder.h"
-#include "base/files/regular_file.h"
 #include "base/files/temporary_path.h"
 
 #include <errno.h>
@@ -84,33 +83,6 @@ static bool can_replace(const char *path, mode_t *out_mode, GError **error)
 	if (S_ISREG(status.st_mode))
 		return true;
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "cannot write: not a regular file");
-	return false;
-}
-
-bool lode_file_begins_with(const char *path, const void *bytes, size_t size)
-{
-	char start[32];
-	int file = size <= sizeof(start) ? lode_regular_file_open(path, 0, NULL) : -1;
-
-	if (file < 0)
-		return false;
-	bool is_same = pread(file, start, size, 0) == (ssize_t)size &&
-	               memcmp(start, bytes, size) == 0;
-	close(file);
-	return is_same;
-}
-
-bool lode_new_file_may_replace(
-	const char *path, LodeIsOfKind is_of_kind, const char *kind, GError **error)
-{
-	struct stat status;
-
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0 ||
-		is_of_kind(path))
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"'%s' is not a %s, and is not overwritten: give another name by -o, or remove it",
-		path, kind);
 	return false;
 }
 

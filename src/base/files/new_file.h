@@ -22,21 +22,6 @@ typedef struct {
 /* Makes the empty temporary file. Refuses to replace anything but a regular file. */
 LodeNewFile *lode_new_file_open(const char *path, GError **error);
 
-/* Whether a file at `path` is of the kind that is to be written there, so that it may be replaced.
- */
-typedef bool (*LodeIsOfKind)(const char *path);
-
-/*
- * Whether a file may be written to `path` without replacing one of a different kind: there is no
- * file, or an empty one, or one of `kind` ("recording"), or one that is not regular, which is
- * refused elsewhere. Errors name the file: _USAGE.
- */
-bool lode_new_file_may_replace(
-	const char *path, LodeIsOfKind is_of_kind, const char *kind, GError **error);
-
-/* Whether a regular file begins with these bytes. */
-bool lode_file_begins_with(const char *path, const void *bytes, size_t size);
-
 /* Syncs the file and puts it in its place. */
 bool lode_new_file_commit(LodeNewFile *self, GError **error);
 

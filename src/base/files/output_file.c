@@ -2,6 +2,7 @@
 #include "base/files/output_file.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files/new_file.h"
 
 #include <errno.h>
@@ -14,18 +15,6 @@ struct LodeOutputFile {
 	LodeNewFile *file; /* NULL: written in place */
 	FILE *stream;
 };
-
-bool lode_output_file_is_distinct(const char *path, const char *input, GError **error)
-{
-	struct stat in, out;
-
-	if (stat(input, &in) != 0 || stat(path, &out) != 0 || in.st_dev != out.st_dev ||
-		in.st_ino != out.st_ino)
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"'%s' is read and written; give -o another name", input);
-	return false;
-}
 
 static bool is_device(const char *path)
 {
@@ -49,6 +38,8 @@ static bool open_path(LodeOutputFile *self, GError **error)
 		self->stream = fopen(self->path, "we");
 		return self->stream != NULL || fail(self, error);
 	}
+	if (!lode_file_kind_may_replace(LODE_FILE_KIND_OTHER, self->path, "-o", error))
+		return false;
 	self->file = lode_new_file_open(self->path, error);
 	if (self->file == NULL) {
 		g_prefix_error(error, "%s: ", self->path);

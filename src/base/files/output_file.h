@@ -11,10 +11,8 @@
 
 typedef struct LodeOutputFile LodeOutputFile;
 
-/* False, with _USAGE: what is written to `path` would replace `input`, which is read. */
-bool lode_output_file_is_distinct(const char *path, const char *input, GError **error);
-
-/* `path` NULL or "-": standard output. Errors: _IO. */
+/* `path` NULL or "-": standard output. Errors: _IO; _USAGE: a profile, a recording or a trace is
+ * there. */
 LodeOutputFile *lode_output_file_open(const char *path, GError **error);
 
 /* The stream to write to; borrowed. */

@@ -60,8 +60,8 @@ const LodeParameter lode_memory_recording_rows[] = {
 	{"next-access", LODE_FLAG(Options, charges_next_access),
 		.summary = "charge timer samples to the next access, in place of the one that was "
 			   "waited for"},
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
-		.summary = "the profile to write; an existing one is replaced (default: "
+	{"output", 'o', LODE_OUTPUT(Options, output, PROFILE), .value = "FILE",
+		.summary = "the profile to write; an existing one is renamed to FILE.old (default: "
 			   "PROGRAM.lode)"},
 	{"keep-recording", LODE_FILE(Options, keep_recording), .value = "DIR",
 		.summary = "record into this directory and keep the recordings there"},

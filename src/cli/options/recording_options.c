@@ -75,10 +75,10 @@ const LodeParameter lode_recording_rows[] = {
 	LODE_PROBES_ROW(Options, probes,
 		LODE_PROBES_OF_RUN "; with --windows, --no-registers or --count: off"),
 	LODE_WINDOWS_ROW(Options, windows),
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
-		.summary = "the profile to write; an existing one is replaced (default: "
+	{"output", 'o', LODE_OUTPUT(Options, output, PROFILE), .value = "FILE",
+		.summary = "the profile to write; an existing one is renamed to FILE.old (default: "
 			   "PROGRAM.lode)"},
-	{"report", LODE_FILE(Options, report), .value = "FILE", .is_rare = true,
+	{"report", LODE_OUTPUT(Options, report, OTHER), .value = "FILE", .is_rare = true,
 		.summary = "write the report to this file (default: standard output if that is a "
 			   "terminal, else standard error)"},
 	{"keep-recording", LODE_FILE(Options, keep_recording), .value = "DIR", .is_rare = true,

@@ -149,7 +149,7 @@ static gpointer write_profile(gpointer data)
 {
 	LodeProfileWriting *self = data;
 
-	lode_profile_store_write_and_keep_old(self->path, self->profile, NULL, &self->error);
+	lode_profile_store_write(self->path, self->profile, NULL, &self->error);
 	return NULL;
 }
 

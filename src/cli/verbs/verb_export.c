@@ -28,7 +28,7 @@ static const LodeParameter rows[] = {
 		.summary = "flow: a flow file (default); callgrind: for KCachegrind; pprof: for "
 			   "'go tool pprof'; firefox: for profiler.firefox.com; folded: call "
 			   "stacks for flame graphs"},
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE",
 		.summary = "the file to write (default: standard output)"},
 	{"weight", LODE_TEXT(Options, weight), .value = "EVENT",
 		.summary = "flow, firefox, folded: the event that becomes the weight; pprof: the "

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lode import: makes a profile of existing recordings. */
 #include "base/error.h"
-#include "base/files/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "ingest/import.h"
@@ -22,8 +21,8 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
-		.summary = "the profile to write; an existing one is replaced"},
+	{"output", 'o', LODE_OUTPUT(Options, output, PROFILE), .value = "FILE",
+		.summary = "the profile to write; an existing one is renamed to FILE.old"},
 	{"symfs", LODE_FILES(Options, import.roots), .value = "DIR",
 		.summary = "a folder with the files of the machine or container that was "
 			   "recorded, at their paths; may be repeated"},
@@ -87,12 +86,8 @@ static bool check_arguments(const Options *given, char **arguments, GError **err
 	else if (given->output == NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"-o is missing: the profile to write, such as -o x.lode");
-	if (arguments[0] == NULL || given->output == NULL)
-		return false;
-	for (size_t i = 0; arguments[i] != NULL; i++)
-		if (!lode_output_file_is_distinct(given->output, arguments[i], error))
-			return false;
-	return true;
+	return arguments[0] != NULL && given->output != NULL &&
+	       lode_profile_store_can_keep_old(given->output, error);
 }
 
 static int run(void *options, char **arguments, GError **error)

@@ -45,8 +45,8 @@ static bool import(const Options *given, const LodeRecordedProfile *recorded,
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeProfile) profile = lode_recorded_profile_import(
 		recorded, run, &import_options, &screen.progress, error);
-	bool is_written = profile != NULL && lode_profile_store_write_and_keep_old(recorded->path,
-						     profile, &screen.progress, error);
+	bool is_written = profile != NULL && lode_profile_store_write(recorded->path, profile,
+						     &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
 	if (is_written)
 		print_unresolved(given, profile);

@@ -19,8 +19,8 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
-		.summary = "the profile to write; an existing one is replaced"},
+	{"output", 'o', LODE_OUTPUT(Options, output, PROFILE), .value = "FILE",
+		.summary = "the profile to write; an existing one is renamed to FILE.old"},
 	{"origin", LODE_TEXTS(Options, merging.origins), .value = "GLOB",
 		.summary = "take only origins whose name or host matches, such as 'web*'; may be "
 			   "repeated"},
@@ -113,7 +113,7 @@ static bool check_usage(const Options *given, char **arguments, GError **error)
 
 	if (message != NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return message == NULL;
+	return message == NULL && lode_profile_store_can_keep_old(given->output, error);
 }
 
 static int run(void *options, char **arguments, GError **error)

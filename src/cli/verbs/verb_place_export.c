@@ -14,7 +14,7 @@ static const LodeParameter rows[] = {
 	{"as", LODE_TEXT(Options, form), .value = "numactl|hwloc|c",
 		.summary = "numactl: a script that runs a program; hwloc: a script that binds the "
 			   "threads of a running process; c: source code for the program itself"},
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE",
 		.summary = "the file to write (default: standard output)"},
 	{"topology", LODE_TEXT(Options, topology), .value = "MACHINE",
 		.summary = "the machine to write it for (default: this machine, or one with as "

@@ -47,7 +47,7 @@ static const LodeParameter rows[] = {
 		.summary = "sample this process until it ends, until Ctrl-C, or for as long as "
 			   "PROGRAM runs, which is not sampled: -p 4711 -- sleep 10"},
 	LODE_SIBLINGS_ROW(Options, sampler.has_siblings),
-	{"output", 'o', LODE_FILE(Options, sampler.output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, sampler.output, RECORDING), .value = "FILE",
 		.standard = "perf.data",
 		.summary = "the recording to write; an existing one is renamed to FILE.old "
 			   "(default: perf.data)"},

@@ -147,6 +147,13 @@ static int run_verb(void *options, char **arguments, GError **error)
 	g_auto(LodeRecordedProfile) recorded = {0};
 	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
+	if (given->recording.report != NULL &&
+		lode_file_is_same(given->recording.report, recorded.path)) {
+		lode_parameter_refuse(error,
+			"'%s' is the profile that is written; give --report another name",
+			recorded.path);
+		return LODE_EXIT_USAGE;
+	}
 	recording->is_refused = &is_refused;
 	recording->directory = recorded.directory->path;
 	const LodeImportOptions import = import_options(given, &recorded);

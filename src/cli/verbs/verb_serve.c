@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode serve: profiles in a browser. */
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "cli/interrupt.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
@@ -82,7 +83,7 @@ static bool open_files(char **paths, LodeServedFiles *files, GError **error)
 
 	lode_terminal_progress_init(&screen);
 	for (size_t i = 0; paths[i] != NULL; i++) {
-		bool is_trace = lode_is_packed_trace(paths[i]);
+		bool is_trace = lode_file_kind(paths[i]) == LODE_FILE_KIND_PACKED_TRACE;
 		void *opened = is_trace ? (void *)lode_served_trace_open(paths[i], error)
 		                        : (void *)lode_served_profile_open(
 						  paths[i], &screen.progress, error);

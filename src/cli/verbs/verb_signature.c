@@ -18,7 +18,7 @@ typedef struct {
 
 static const LodeParameter rows[] = {
 	{"name", LODE_TEXT(Options, name), .value = "NAME", .summary = "the name of the workload"},
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE",
 		.summary = "the signature to write; an existing one is replaced (default: "
 			   "NAME.sig)"},
 	{"min-support", LODE_SHARE(Options, min_support), .value = "SHARE", .standard = "0.0001",

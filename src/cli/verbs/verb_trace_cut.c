@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace cut: writes a part of a packed trace as a trace. */
-#include "base/files/output_file.h"
 #include "base/text/number_format.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
@@ -20,7 +19,7 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, PACKED_TRACE), .value = "FILE",
 		.summary = "the packed trace to write; an existing one is replaced"},
 	{"level", LODE_WORD(Options, writing.level), .value = "fast|default|small",
 		.standard = "default", .summary = "compression level (default: default)"},
@@ -65,8 +64,7 @@ static int run(void *options, char **arguments, GError **error)
 		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o y.rps");
 		return LODE_EXIT_USAGE;
 	}
-	if (!lode_output_file_is_distinct(given->output, arguments[0], error) ||
-		!lode_trace_selection_check(&given->part, error))
+	if (!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
 	const LodeTraceReaderOptions reading = {given->writing.threads, &given->part.range};
 	g_autoptr(LodeTraceReader)

@@ -25,7 +25,7 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, PACKED_TRACE), .value = "FILE",
 		.summary = "the packed trace to write; an existing one is replaced"},
 	{"form", LODE_WORD(Options, form), .value = LODE_REFERENCE_FORM_WORDS,
 		.summary = "the form of the trace (default: recognised by its first bytes)"},
@@ -48,22 +48,14 @@ static void init(void *options)
 }
 
 /* −1 with an error. */
-static int open_input(
-	const char *path, const char *written, struct stat *out_status, GError **error)
+static int open_input(const char *path, struct stat *out_status, GError **error)
 {
 	bool is_standard = strcmp(path, "-") == 0;
 	int descriptor = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	struct stat output;
 
-	if (descriptor < 0 || fstat(descriptor, out_status) != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
-	} else if (stat(written, &output) == 0 && output.st_dev == out_status->st_dev &&
-		   output.st_ino == out_status->st_ino) {
-		lode_parameter_refuse(
-			error, "'%s' is read and written; give -o another name", written);
-	} else {
+	if (descriptor >= 0 && fstat(descriptor, out_status) == 0)
 		return descriptor;
-	}
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
 	if (descriptor >= 0 && !is_standard)
 		close(descriptor);
 	return -1;
@@ -128,7 +120,7 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	}
 	const char *path = arguments[0], *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	int descriptor = open_input(path, given->output, &status, error);
+	int descriptor = open_input(path, &status, error);
 	if (descriptor < 0)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeReferenceReader)

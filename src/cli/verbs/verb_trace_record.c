@@ -18,7 +18,7 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, recording.output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, recording.output, PACKED_TRACE), .value = "FILE",
 		.summary =
 			"the trace to write; an existing one is replaced (default: PROGRAM.rps)"},
 	{"level", LODE_WORD(Options, recording.writer.level), .value = "fast|default|small",

@@ -20,7 +20,7 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE",
 		.summary = "the file to write (default: standard output)"},
 	{"form", LODE_WORD(Options, form), .value = LODE_REFERENCE_FORM_WORDS,
 		.summary = "the form to write (default: lackey)"},

@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "base/files/new_file.h"
+#include "base/file_kind.h"
 #include "base/files/temporary_path.h"
 #include "base/files/write_at.h"
 #include "record/events/perf_event_choice.h"
@@ -55,17 +55,9 @@ static bool append(LodePerfWriter *self, const void *data, size_t size, GError *
 	return true;
 }
 
-static bool is_recording(const char *path)
-{
-	const uint64_t magic = MAGIC;
-
-	return lode_file_begins_with(path, &magic, sizeof(magic));
-}
-
 LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 {
 	g_autoptr(LodePerfWriter) self = g_new0(LodePerfWriter, 1);
-	struct stat status;
 
 	self->descriptor = -1;
 	if (strcmp(path, "-") == 0) {
@@ -75,12 +67,7 @@ LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 		return NULL;
 	}
 	self->path = g_strdup(path);
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-			"%s: is not a regular file, and would be replaced", path);
-		return NULL;
-	}
-	if (!lode_new_file_may_replace(path, is_recording, "recording", error))
+	if (!lode_file_kind_may_replace(LODE_FILE_KIND_RECORDING, path, "-o", error))
 		return NULL;
 	self->temporary = g_strdup_printf("%s.%d-%08x.tmp", path, getpid(), g_random_int());
 	/* Recordings are private: readable by their user alone, as perf's. */

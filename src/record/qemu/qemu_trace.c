@@ -5,6 +5,7 @@
  * waits for the program.
  */
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files/own_library.h"
 #include "base/quiet_thread.h"
 #include "images/dwarf/named_symbol.h"
@@ -510,7 +511,7 @@ static void traced_processes_poll(TracedProcesses *self)
 /* Removes a trace of an earlier recording. False: it does not exist, or is not a packed trace. */
 static bool remove_stale(const char *path)
 {
-	if (!lode_is_packed_trace(path) || g_unlink(path) != 0)
+	if (lode_file_kind(path) != LODE_FILE_KIND_PACKED_TRACE || g_unlink(path) != 0)
 		return false;
 	g_autofree char *log = log_path(path);
 	g_unlink(log);

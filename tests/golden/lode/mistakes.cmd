@@ -5,6 +5,7 @@ try() {
 	lode "$@" 2>&1 </dev/null || echo "→ $?"
 }
 cp x.lode new.lode
+ln -s new.lode link.lode
 head -c 3000 x.lode >cut.lode
 printf 'PERFILE2 and more' >perf.data
 printf '\211RPS\r\n\032\n and more' >t.rps
@@ -44,8 +45,33 @@ try memory record -o source.c -- true
 try import "$DATA/flow/pairs.flow" -o source.c
 try import "$DATA/flow/pairs.flow" -o folder
 try run -o folder -- true
+try record -o folder -- true
+try export x.lode -o folder
 try report --html x.lode
 try report --html new.lode x.lode
+try report x.lode --html x.lode
+for format in flow callgrind pprof firefox folded; do
+	try export x.lode --format $format -o new.lode
+done
+try export x.lode -o ./x.lode
+try export x.lode -o link.lode
+try export x.lode -o perf.data
+try export x.lode -o t.rps
+try signature x.lode --name new -o new.lode
+try signature x.lode --name new -o x.lode
+try place x.lode -o new.lode
+try memory x.lode -o new.lode
+try memory x.lode --plot new.lode -o list.txt
+try memory x.lode --plot list.txt -o list.txt
+try trace unpack t.rps -o new.lode
+try trace unpack t.rps -o t.rps
+try trace simulate t.rps -o perf.data
+try trace cut t.rps -o new.lode
+try run -o none.lode --report none.lode -- true
+try run --report true.lode -- true
+try run -o none.lode --report new.lode -- true
+try run -o none.lode --report my-script -- ./my-script
+try merge x.lode new.lode -o x.lode
 
 # options
 try run -o -- true

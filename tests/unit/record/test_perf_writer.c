@@ -105,8 +105,8 @@ static void test_no_file(Fixture *self, const void *data)
 
 	(void)data;
 	g_assert_null(lode_perf_writer_open(self->directory, &error));
-	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
-	g_assert_nonnull(strstr(error->message, "not a regular file"));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_USAGE);
+	g_assert_nonnull(strstr(error->message, "is a directory"));
 }
 
 /* A file that may not grow any more stands for a full disk. */

@@ -4,6 +4,7 @@
 #include "../traces/trace_file_check.h"
 #include "../traces/trace_samples.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "model/profile.h"
 #include "serve/served_trace.h"
 
@@ -34,13 +35,13 @@ static void test_is_one(void)
 	g_autofree char *folder = g_path_get_dirname(trace);
 	g_autofree char *other = g_build_filename(folder, "other", NULL);
 
-	g_assert_true(lode_is_packed_trace(trace));
-	g_assert_false(lode_is_packed_trace(folder));
-	g_assert_false(lode_is_packed_trace(other));
+	g_assert_cmpint(lode_file_kind(trace), ==, LODE_FILE_KIND_PACKED_TRACE);
+	g_assert_cmpint(lode_file_kind(folder), !=, LODE_FILE_KIND_PACKED_TRACE);
+	g_assert_cmpint(lode_file_kind(other), !=, LODE_FILE_KIND_PACKED_TRACE);
 	g_assert_true(g_file_set_contents(other, "", 0, NULL));
-	g_assert_false(lode_is_packed_trace(other));
+	g_assert_cmpint(lode_file_kind(other), !=, LODE_FILE_KIND_PACKED_TRACE);
 	g_assert_true(g_file_set_contents(other, "SQLite format 3", -1, NULL));
-	g_assert_false(lode_is_packed_trace(other));
+	g_assert_cmpint(lode_file_kind(other), !=, LODE_FILE_KIND_PACKED_TRACE);
 	g_unlink(other);
 	lode_remove_trace(trace);
 }
