@@ -205,6 +205,10 @@ char *lode_finding_focus_text(const LodeFindings *self, const LodeFinding *findi
 	GString *out = g_string_new(NULL);
 
 	append_element(out, self, element_at(self, finding, finding->focus));
+	if (strcmp(out->str, "·") == 0)
+		g_string_assign(out, "instruction");
+	else if (g_str_has_prefix(out->str, "at "))
+		g_string_prepend(out, "instruction ");
 	return g_string_free(out, FALSE);
 }
 

@@ -146,6 +146,9 @@ typedef struct LodeUnresolved {
 /* The reason of samples that a counting run has nothing for. */
 #define LODE_UNRESOLVED_UNCOUNTED "sampled where the counting run executed nothing"
 
+/* The reason for samples in code of a run-time compiler that was not told to write it down. */
+#define LODE_UNRESOLVED_UNNAMED "sample in code made at run time that no jitdump or perf map knows"
+
 /* The reason of faults after which a block counts to its end, so many times. */
 #define LODE_UNRESOLVED_LEFT_HANDLER                                                               \
 	"faults whose handler did not return (siglongjmp): the rest of the block counts as "       \

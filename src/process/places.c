@@ -13,6 +13,7 @@
 #include "images/elf/elf_file.h"
 #include "images/elf/mapped_file.h"
 #include "model/index.h"
+#include "model/profile.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -879,8 +880,7 @@ const char *lode_place_outcome_reason(LodePlaceOutcome outcome)
 		[LODE_PLACE_HYPERVISOR] = "sample in the hypervisor",
 		[LODE_PLACE_GUEST] = "sample in a guest",
 		[LODE_PLACE_UNMAPPED] = "sample outside any mapping",
-		[LODE_PLACE_NO_CODE] =
-			"sample in code made at run time that no jitdump or perf map knows",
+		[LODE_PLACE_NO_CODE] = LODE_UNRESOLVED_UNNAMED,
 		[LODE_PLACE_OTHER_CLOCK] =
 			"sample in replaced JIT code, not by the jitdump's clock (perf -k mono)",
 		[LODE_PLACE_SPECIAL] = "sample in the kernel's pages of a process",

@@ -51,15 +51,18 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 		break;
 	}
 	uint32_t line = lode_own_lines_find(context->own, self->instruction);
-	if (line != LODE_NONE && self->file == NULL) {
+	const char *function = lode_profile_function(
+		profile, lode_profile_instruction(profile, self->instruction)->function)
+	                               ->name;
+	/* A caller without lines is not in the file of what it calls: "main (read.c:26)". */
+	bool is_same = self->function == NULL || strcmp(self->function, function) == 0;
+	if (line != LODE_NONE && self->file == NULL && is_same) {
 		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, line);
 		self->file = g_strdup(location->file);
 		self->line = location->line;
 	}
 	if (self->function == NULL)
-		self->function = g_strdup(lode_profile_function(
-			profile, lode_profile_instruction(profile, self->instruction)->function)
-						  ->name);
+		self->function = g_strdup(function);
 }
 
 /* The instructions of its places, as keys with 1 added; the caller unrefs it. */

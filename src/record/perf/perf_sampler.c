@@ -70,6 +70,7 @@ typedef struct {
 	sigset_t signals, old_mask;
 	struct sigaction child_action;
 	gint64 enable_at_us, end_at_us, later_at_us; /* 0: never */
+	gint64 begun_us;                             /* when the program or the recording began */
 	gint64 short_rounds_end_us;
 	LodeStopRequests requests;
 	LodeWindowRecorder *windows; /* NULL: none */
@@ -761,6 +762,7 @@ static void set_deadlines(Session *self)
 {
 	const LodePerfSamplerOptions *options = self->options;
 
+	self->begun_us = now_us();
 	if (options->delay_ms > 0 && !options->start_stopped)
 		self->enable_at_us = now_us() + (gint64)options->delay_ms * 1000;
 	if (options->first_ms > 0)
@@ -792,24 +794,29 @@ static void add_left_processes(Session *self)
 			n_running, first);
 }
 
+/* Time in slices below this share of all is not worth a line: their samples stand for it. */
+#define NOTABLE_SLICED 0.1
+
 /* Where it was not by perf events at one rate all the time; else NULL. */
 static char *rate_text(const Session *self)
 {
 	const LodeSampleSlices *slices = &self->recording.slices;
-	char part[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
+	char part[LODE_NUMBER_SIZE], dense[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
 
 	if (self->tracer != NULL)
 		return g_strdup(lode_ptrace_sampler_text(self->tracer));
-	if (!self->was_sliced)
+	double all_us = (double)(now_us() - self->begun_us);
+	if (!self->was_sliced || slices->passed_us < NOTABLE_SLICED * all_us)
 		return NULL;
 	lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part);
+	lode_number_format_share(MIN(slices->passed_us / MAX(all_us, 1), 1), dense);
 	if (self->recording.has_few_events)
 		return g_strdup_printf(
 			"sampled for %s of the time, as %s threads and processes start a second",
 			part, lode_number_format_count(self->recording.tasks.rate, number));
 	return g_strdup_printf(
-		"sampled for %s of the time while threads switched over %s times a second", part,
-		lode_number_format_count(LODE_SWITCHES_DENSE / 2, number));
+		"threads switched over %s times a second in %s of the time: %s of that was sampled",
+		lode_number_format_count(LODE_SWITCHES_DENSE / 2, number), dense, part);
 }
 
 /* With what it took, where that is more than it should; NULL: neither is worth a word. */

@@ -441,6 +441,26 @@ static void put_unresolved(const View *self)
 			"Unresolved: %s of the weight; lode info says why.", all);
 }
 
+/* From this share on, what stands below is of the smaller part of the program. */
+#define MUCH_UNNAMED 0.25
+
+static void put_unnamed(const View *self)
+{
+	char share[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < self->profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
+		double its = lode_profile_unresolved_share(self->profile, row);
+		if (strcmp(row->reason, LODE_UNRESOLVED_UNNAMED) != 0 || its < MUCH_UNNAMED)
+			continue;
+		lode_display_print(&self->options->terminal, self->out,
+			"%s is in code made at run time, without names. Java and Node.js name it "
+			"where lode run starts them; of a Java that runs, 'jcmd PID "
+			"Compiler.perfmap' does so before a recording.",
+			lode_number_format_share(its, share));
+	}
+}
+
 /* Further commands; `is_open`: much of the time is not explained. */
 static void put_further(const View *self, const char *path, bool is_open)
 {
@@ -506,31 +526,38 @@ static bool is_diagnosed(const View *self, uint32_t finding)
 	return false;
 }
 
-/* "F1  38.5 %  hash_step (table.c:41)  load pointer" */
+/* "F1  38.5 %  hash_step (table.c:41)  load pointer", and of a pattern, whose share is that of all
+ * its places, "F1  38.5 %  load pointer at 707 places of 328 functions". */
 static void put_screen_finding(const View *self, uint32_t index)
 {
 	const LodeFinding *finding = lode_findings_at(self->findings, index);
 	const LodeTerminal *terminal = &self->options->terminal;
+	char places[LODE_NUMBER_SIZE], functions[LODE_NUMBER_SIZE];
 	g_autoptr(GString) line = g_string_new(NULL);
 	g_autofree char *text = lode_finding_focus_text(self->findings, finding);
 	g_autofree char *shown = lode_function_name_text(text, terminal);
 
 	g_string_append_printf(line, "F%u  %.1f %%  ", index + 1, 100 * finding->time);
-	if (finding->n_places > 0) {
+	if (finding->places == 1 && finding->n_places > 0) {
 		put_place(self, place_at(self, finding, 0)->instruction, line);
-		g_string_append(line, "  ");
+		g_string_append_printf(line, "  %s", shown);
+	} else {
+		g_string_append_printf(line, "%s at %s places of %s function%s", shown,
+			lode_number_format_count(finding->places, places),
+			lode_number_format_count(finding->functions, functions),
+			finding->functions == 1 ? "" : "s");
 	}
-	g_string_append(line, shown);
 	lode_diagnosis_lines_put(terminal, line->str, self->out);
 }
 
-/* As many as `n_most` that no diagnosis names. */
-static void put_screen_findings(const View *self, uint32_t n_most)
+/* As many as `n_most` that no diagnosis names, and that are not more than `rest` of the time: what
+ * has more is in a diagnosis for a part. */
+static void put_screen_findings(const View *self, double rest, uint32_t n_most)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < self->findings->findings->len && n < n_most; i++) {
-		if (is_diagnosed(self, i))
+		if (is_diagnosed(self, i) || lode_findings_at(self->findings, i)->time > rest)
 			continue;
 		put_screen_finding(self, i);
 		n++;
@@ -551,8 +578,8 @@ static void put_uncovered(const View *self)
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);
 	/* Diagnoses have the room first. */
-	put_screen_findings(
-		self, self->diagnoses->diagnoses->len > SCREEN_FINDINGS ? 1 : SCREEN_FINDINGS);
+	put_screen_findings(self, rest,
+		self->diagnoses->diagnoses->len > SCREEN_FINDINGS ? 1 : SCREEN_FINDINGS);
 }
 
 static void put_smaller(const View *self)
@@ -633,6 +660,7 @@ static void put_screen_head(const View *self)
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
 	lode_top_functions_write(&functions, terminal, self->out);
+	put_unnamed(self);
 	fputc('\n', self->out);
 }
 
@@ -728,8 +756,8 @@ static void write_undiagnosed(const View *self)
 		self->profile, self->weight_event, terminal, self->out);
 	lode_top_functions_init(&functions, self->functions, self->weight_event);
 	lode_top_functions_write(&functions, terminal, self->out);
-	if (functions.rows->len > 0)
-		fputc('\n', self->out);
+	put_unnamed(self);
+	fputc('\n', self->out);
 	if (self->diagnoses->is_too_short) {
 		put_too_short(self);
 		return;
@@ -738,7 +766,7 @@ static void write_undiagnosed(const View *self)
 		"No diagnosis: no cause that lode knows stands out.%s",
 		has_findings ? " What costs most:" : "");
 	put_smaller(self);
-	put_screen_findings(self, UNDIAGNOSED_FINDINGS);
+	put_screen_findings(self, 1, UNDIAGNOSED_FINDINGS);
 	fputc('\n', self->out);
 	put_unresolved(self);
 	put_left_handlers(self);
