@@ -373,6 +373,7 @@ static const LodeServiceRule *choose_rule(
 typedef struct {
 	GArray *names, *lines, *functions; /* Sum */
 	double all, unknown;
+	double self; /* of the services' functions, without what they call */
 	double saves;
 	double in_loop, unchanged, observed; /* time from calls of which it is known */
 	double repeated;                     /* of them, by functions that do nothing new then */
@@ -418,10 +419,14 @@ static void summarise(
 	out->lines = g_array_new(FALSE, FALSE, sizeof(Sum));
 	out->functions = g_array_new(FALSE, FALSE, sizeof(Sum));
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) services = g_hash_table_new(NULL, NULL);
 	for (guint i = begin; i < end; i++) {
 		const Part *part = part_at(self, i);
 		const LodeServiceCaller *caller = &part->caller;
 		uint16_t facts = 0;
+		if (g_hash_table_add(services, GUINT_TO_POINTER(part->service + 1)))
+			out->self +=
+				lode_function_cost_at(self->context->costs, part->service)->self;
 		out->all += caller->cost;
 		out->saves += caller->cost * part->rule->factor;
 		add_to_sums(out->names, part->called, 0, i, caller->cost);
@@ -471,6 +476,18 @@ static const Sum *main_line(const Diagnosing *self, const Summary *sums)
 	return &g_array_index(sums->lines, Sum, 0);
 }
 
+/* A service whose cost is more than its own by this share calls others. */
+#define CALLS_OTHERS 0.02
+
+/* Stacks of a few frames do not reach from all that a function calls back to it. */
+static bool is_least(const Diagnosing *self, const Summary *sums)
+{
+	LodeCallSource source = self->context->services->source;
+
+	return (source == LODE_CALLS_FROM_TOPS || source == LODE_CALLS_INFERRED) &&
+	       sums->all > (1 + CALLS_OTHERS) * sums->self;
+}
+
 static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
 {
 	double percent = 100 * share_of(self, sums->all);
@@ -479,8 +496,9 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	              !g_str_has_suffix(names, " and others");
 	guint n = sums->functions->len;
 
-	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%.1f %% with all that %s: %s",
-		percent, is_one ? "it calls" : "they call", names);
+	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s%.1f %% with all that %s: %s",
+		is_least(self, sums) ? "at least " : "", percent, is_one ? "it calls" : "they call",
+		names);
 	if (sums->lines->len == 0 || sums->all - sums->unknown < NAMED * sums->all) {
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;

@@ -62,7 +62,8 @@ static void append_place(GString *out, const LodeDiagnosis *self, const LodeProf
 	if (self->object != NULL)
 		g_string_append_printf(
 			rest, "%s%s", out->len + rest->len > 0 ? ": " : "", self->object);
-	if (self->functions > 1)
+	/* Without a name there are no others. */
+	if (self->functions > 1 && out->len + rest->len > 0)
 		g_string_append_printf(rest, " and %u more function%s", self->functions - 1,
 			self->functions == 2 ? "" : "s");
 	size_t used = INDENT + lode_display_width(rest->str);
