@@ -270,7 +270,8 @@ static char *short_name(const char *whole_name)
 
 	for (const char *at = name; *at != '\0'; at++) {
 		bool is_operator = g_str_has_suffix(out->str, "operator") ||
-		                   g_str_has_suffix(out->str, "operator<");
+		                   g_str_has_suffix(out->str, "operator<") ||
+		                   (*at == '>' && g_str_has_suffix(out->str, "operator>"));
 		bool is_local = g_str_has_prefix(at, "(anonymous ") || g_str_has_prefix(at, "(*");
 		if (depth == 0 && *at == '(' && !is_operator && !is_local && out->len > 0)
 			break;

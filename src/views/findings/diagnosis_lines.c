@@ -79,7 +79,7 @@ void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FI
 
 	lode_display_append(line, text, terminal->is_ascii);
 	if (!terminal->has_full_names)
-		lode_display_shorten(line, width_of(terminal), terminal->is_ascii);
+		lode_display_shorten_words(line, width_of(terminal), terminal->is_ascii);
 	fprintf(out, "%s\n", line->str);
 }
 
@@ -122,11 +122,14 @@ static void put_remedy(const char *remedy, const LodeTerminal *terminal, FILE *o
 {
 	static const char begin[] = "  → ";
 	size_t width = width_of(terminal) - lode_display_width(begin), n = 0;
+	int depth = 0;
 
-	for (size_t i = 0; remedy[i] != '\0' && i <= width && !terminal->has_full_names; i++)
-		if (strchr(";:.", remedy[i]) != NULL &&
+	for (size_t i = 0; remedy[i] != '\0' && i <= width && !terminal->has_full_names; i++) {
+		if (depth == 0 && strchr(";:.", remedy[i]) != NULL &&
 			(remedy[i + 1] == ' ' || remedy[i + 1] == '\0'))
 			n = i;
+		depth += (remedy[i] == '(') - (remedy[i] == ')');
+	}
 	if (n < LEAST_CLAUSE && strlen(remedy) > width && !terminal->has_full_names)
 		n = whole_clauses(remedy, width);
 	g_autofree char *brief = n >= LEAST_CLAUSE ? g_strndup(remedy, n) : g_strdup(remedy);
@@ -324,11 +327,20 @@ char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self)
 	GString *text = g_string_new(NULL);
 	guint n = 0;
 
+	/* Several of one cause are one entry. */
 	for (guint i = 0; i < self->smaller->len; i++) {
-		const LodeDiagnosis *one = g_ptr_array_index(self->smaller, i);
-		if (!one->is_muted && n++ < N_NAMED)
-			g_string_append_printf(text, "%s%s %.0f %%", n > 1 ? ", " : "", one->cause,
-				100 * one->time);
+		double time = 0;
+		const LodeDiagnosis *first = NULL, *one = g_ptr_array_index(self->smaller, i);
+		for (guint k = 0; k < self->smaller->len; k++) {
+			const LodeDiagnosis *same = g_ptr_array_index(self->smaller, k);
+			if (same->is_muted || strcmp(same->cause, one->cause) != 0)
+				continue;
+			first = first != NULL ? first : same;
+			time += same->time;
+		}
+		if (first == one && n++ < N_NAMED)
+			g_string_append_printf(
+				text, "%s%s %.0f %%", n > 1 ? ", " : "", one->cause, 100 * time);
 	}
 	if (n > N_NAMED)
 		g_string_append_printf(text, " and %u more", n - N_NAMED);

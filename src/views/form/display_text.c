@@ -200,6 +200,23 @@ void lode_display_shorten(GString *text, size_t width, bool is_ascii)
 	g_string_append(text, mark);
 }
 
+void lode_display_shorten_words(GString *text, size_t width, bool is_ascii)
+{
+	const char *mark = ellipsis(width, is_ascii);
+
+	if (lode_display_width(text->str) <= width)
+		return;
+	size_t used = lode_display_width(mark) + 1;
+	const char *end = fitting_end(text->str, width > used ? width - used : 0);
+	const char *blank = *end == ' ' ? end : g_strrstr_len(text->str, end - text->str, " ");
+	if (blank == NULL || blank - text->str < (end - text->str) * 3 / 4) {
+		lode_display_shorten(text, width, is_ascii);
+		return;
+	}
+	g_string_truncate(text, (gsize)(blank - text->str));
+	g_string_append_printf(text, " %s", mark);
+}
+
 void lode_display_shorten_middle(GString *text, size_t width, bool is_ascii)
 {
 	const char *mark = ellipsis(width, is_ascii);

@@ -41,6 +41,9 @@ size_t lode_display_line_length(const char *text, size_t width);
 /* Shortens in place to at most `width` columns, the last one an ellipsis when something went. */
 void lode_display_shorten(GString *text, size_t width, bool is_ascii);
 
+/* The same, but at the end of a word, where one ends in the last quarter. */
+void lode_display_shorten_words(GString *text, size_t width, bool is_ascii);
+
 /* The same, but what goes is in the middle: a path or command keeps its two ends. */
 void lode_display_shorten_middle(GString *text, size_t width, bool is_ascii);
 

@@ -146,6 +146,30 @@ static void test_shorten(void)
 	assert_short("/usr/lib/libc.so", 9, true, "/usr…c.so");
 }
 
+static void test_shorten_words(void)
+{
+	static const struct {
+		const char *text;
+		size_t width;
+		const char *expected;
+	} cases[] = {
+		{"the end of a word", 17, "the end of a word"},
+		{"the end of a word", 16, "the end of a …"},
+		{"the end of a word", 15, "the end of a …"},
+		{"the end of a word", 12, "the end of …"},
+		{"a verylongwordthatgoeson", 12, "a verylongw…"},
+		{"abcdef", 3, "ab…"},
+		{"a b", 0, ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GString) string = g_string_new(cases[i].text);
+		lode_display_shorten_words(string, cases[i].width, false);
+		g_assert_cmpstr(string->str, ==, cases[i].expected);
+		g_assert_cmpuint(lode_display_width(string->str), <=, cases[i].width);
+	}
+}
+
 static void test_shell_word(void)
 {
 	g_autofree char *plain = lode_shell_word("dir/x.lode");
@@ -297,6 +321,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/text/line", test_line);
 	g_test_add_func("/views/text/width", test_width);
 	g_test_add_func("/views/text/shorten", test_shorten);
+	g_test_add_func("/views/text/shorten_words", test_shorten_words);
 	g_test_add_func("/views/text/shell-word", test_shell_word);
 	g_test_add_func("/views/text/source-text", test_source_text);
 	g_test_add_func("/views/text/refused-source", test_refused_source);
