@@ -3,6 +3,23 @@
 #include "fuzz_target.h"
 #include "sources/code/jitdump.h"
 
+static void check_calls(const LodeJitdump *dump)
+{
+	for (guint i = 0; i < dump->calls->len; i++) {
+		const LodeJitCall *call = &g_array_index(dump->calls, LodeJitCall, i);
+		uint32_t around = 0;
+
+		if (call->outer != LODE_JIT_NO_CALL && call->outer >= i)
+			g_error("a call in a later one");
+		if (call->outer != LODE_JIT_NO_CALL)
+			around = g_array_index(dump->calls, LodeJitCall, call->outer).depth;
+		if (call->depth != around + 1 || call->depth > LODE_JIT_MAX_INLINED)
+			g_error("calls too deep");
+		if (call->file == NULL && call->line > 0)
+			g_error("a line of no file");
+	}
+}
+
 static void check_units(const LodeJitdump *dump)
 {
 	for (guint i = 0; i < dump->units->len; i++) {
@@ -20,6 +37,8 @@ static void check_units(const LodeJitdump *dump)
 		for (uint32_t k = unit->first_line; k < unit->first_line + unit->n_lines; k++)
 			if (lines[k].address >= unit->size ||
 				(lines[k].file == NULL && lines[k].line > 0) ||
+				(lines[k].call != LODE_JIT_NO_CALL &&
+					lines[k].call >= dump->calls->len) ||
 				(k > unit->first_line && lines[k - 1].address >= lines[k].address))
 				g_error("lines out of order or outside the code");
 	}
@@ -52,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (dump == NULL)
 		return 0;
 	check_units(dump);
+	check_calls(dump);
 	for (guint i = 0; i < dump->placements->len; i++)
 		check_placement(dump, &g_array_index(dump->placements, LodeJitPlacement, i));
 	return 0;

@@ -5,6 +5,8 @@
  * between without being described comes from anywhere. A line of a dump holds from its address on,
  * so that each begins where the piece before ended, and says that it is such a piece; the reader
  * knows branches. Pieces without a line are written too, so that no other takes their place.
+ *
+ * The calls that pieces are inlined by make a tree, each written once.
  */
 #include "code_lines.h"
 
@@ -14,19 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PATH = 1024 };
+enum { MAX_TEXT = 2048 };
+#define NONE UINT32_MAX
 
-typedef struct CodeMethod {
-	jmethodID id;
-	char *file; /* NULL: it has no lines */
-	jvmtiLineNumberEntry *table;
+typedef struct LineTable {
+	jmethodID method;
+	jvmtiLineNumberEntry *lines;
 	jint n;
-} CodeMethod;
+} LineTable;
 
+/* The methods there, inlined into each other, the innermost first, and where in each. */
 typedef struct {
 	const void *end;
-	jmethodID method;
-	jlong location;
+	const jmethodID *methods;
+	const jint *locations;
+	jint n;
 } Piece;
 
 static void *deallocate(jvmtiEnv *jvmti, void *memory)
@@ -63,38 +67,74 @@ void method_texts_clear(MethodTexts *self, jvmtiEnv *jvmti)
 	self->signature = deallocate(jvmti, self->signature);
 }
 
-static void read_method(CodeMethod *self, jvmtiEnv *jvmti)
+static void read_method(JitdumpMethod *self, LineTable *table, jvmtiEnv *jvmti)
 {
 	MethodTexts texts;
-	char path[MAX_PATH];
+	char text[MAX_TEXT];
 
-	if (!method_texts_init(&texts, jvmti, self->id))
+	if (table->method == NULL || !method_texts_init(&texts, jvmti, table->method))
 		return;
+	method_name_write(text, sizeof text, texts.class_signature, texts.name, texts.signature);
+	self->name = strdup(text);
 	/* what hides names from readers may leave an empty one */
 	if (texts.source_file != NULL && *texts.source_file != '\0' &&
-		(*jvmti)->GetLineNumberTable(jvmti, self->id, &self->n, &self->table) ==
+		(*jvmti)->GetLineNumberTable(jvmti, table->method, &table->n, &table->lines) ==
 			JVMTI_ERROR_NONE) {
-		source_path_write(path, sizeof path, texts.class_signature, texts.source_file);
-		self->file = strdup(path);
+		source_path_write(text, sizeof text, texts.class_signature, texts.source_file);
+		self->file = strdup(text);
 	}
 	method_texts_clear(&texts, jvmti);
 }
 
-/* The method, asked for once; NULL without memory. */
-static const CodeMethod *find_method(CodeLines *self, jvmtiEnv *jvmti, jmethodID id)
+/* An array of n, with room for one more; NULL without memory, when it stays as it is. */
+static void *grow(void *array, size_t n, size_t size)
 {
-	CodeMethod *methods;
+	bool is_full = (n & (n - 1)) == 0;
 
-	for (size_t i = self->n_methods; i > 0; i--)
-		if (self->methods[i - 1].id == id)
-			return &self->methods[i - 1];
-	methods = realloc(self->methods, (self->n_methods + 1) * sizeof *methods);
-	if (methods == NULL)
-		return NULL;
-	self->methods = methods;
-	methods[self->n_methods] = (CodeMethod){.id = id};
-	read_method(&methods[self->n_methods], jvmti);
-	return &methods[self->n_methods++];
+	return is_full ? realloc(array, (n > 0 ? 2 * n : 1) * size) : array;
+}
+
+/* The method's number; it is asked for once. NONE without memory. */
+static uint32_t find_method(CodeLines *self, jvmtiEnv *jvmti, jmethodID id)
+{
+	size_t n = self->n_methods;
+	JitdumpMethod *methods;
+	LineTable *tables;
+
+	for (size_t i = n; i-- > 0;)
+		if (self->tables[i].method == id)
+			return (uint32_t)i;
+	methods = grow(self->methods, n, sizeof *methods);
+	if (methods != NULL)
+		self->methods = methods;
+	tables = grow(self->tables, n, sizeof *tables);
+	if (tables != NULL)
+		self->tables = tables;
+	if (methods == NULL || tables == NULL)
+		return NONE;
+	methods[n] = (JitdumpMethod){NULL, NULL};
+	tables[n] = (LineTable){.method = id};
+	read_method(&methods[n], &tables[n], jvmti);
+	self->n_methods++;
+	return (uint32_t)n;
+}
+
+/* The number of a call; NONE without memory. */
+static uint32_t find_call(CodeLines *self, const JitdumpCall *call)
+{
+	size_t n = self->n_calls, first = call->outer != JITDUMP_NO_CALL ? call->outer + 1 : 0;
+	JitdumpCall *calls;
+
+	for (size_t i = n; i-- > first;)
+		if (memcmp(&self->calls[i], call, sizeof *call) == 0)
+			return (uint32_t)i;
+	calls = grow(self->calls, n, sizeof *calls);
+	if (calls == NULL)
+		return NONE;
+	self->calls = calls;
+	calls[n] = *call;
+	self->n_calls++;
+	return (uint32_t)n;
 }
 
 uint32_t code_line_find(const jvmtiLineNumberEntry *table, jint n, jlong location)
@@ -111,28 +151,42 @@ uint32_t code_line_find(const jvmtiLineNumberEntry *table, jint n, jlong locatio
 	return line > 0 ? (uint32_t)line : 0;
 }
 
-static void add_line(CodeLines *self, uint64_t start, uint32_t line, const char *file)
+/* `method`: whose line it is; NONE where there is none. */
+static void add_line(CodeLines *self, uint64_t start, uint32_t line, uint32_t method, uint32_t call)
 {
 	const char *last = self->n > 0 ? self->lines[self->n - 1].file : "";
 
-	self->lines[self->n++] = (JitdumpLine){
-		start, line, line > 0 ? file : last, self->discriminator};
+	self->lines[self->n++] = (JitdumpLine){start, line,
+		line > 0 ? self->methods[method].file : last, self->discriminator, call};
 }
 
-/* Adds the line of a piece from its start on. Gives the end, where the next one starts. */
+/*
+ * Adds the line of a piece from its start on. Gives the end, where the next one starts. Of what is
+ * inlined too deep, the call is all there is. Pieces in a method without lines have none: code that
+ * the compiler cannot say the origin of is said to be of the method that it read last, often the
+ * class made for a lambda expression.
+ */
 static uint64_t add_piece(CodeLines *self, jvmtiEnv *jvmti, const Piece *piece, uint64_t start)
 {
-	const CodeMethod *method = piece->method != NULL ? find_method(self, jvmti, piece->method)
-	                                                 : NULL;
 	uint64_t end = (uint64_t)(uintptr_t)piece->end;
+	uint32_t method = NONE, line = 0, call = JITDUMP_NO_CALL;
 
 	if (end <= start)
 		return start;
-	if (method != NULL && method->file != NULL)
-		add_line(self, start, code_line_find(method->table, method->n, piece->location),
-			method->file);
-	else
-		add_line(self, start, 0, NULL);
+	for (jint i = piece->n; i-- > 0 && piece->n - i <= JITDUMP_MAX_INLINED + 1;) {
+		method = find_method(self, jvmti, piece->methods[i]);
+		if (method != NONE && i + 1 < piece->n)
+			call = find_call(self, &(JitdumpCall){method, line, call});
+		if (method == NONE || (i + 1 < piece->n && call == NONE)) {
+			line = 0;
+			break;
+		}
+		const LineTable *table = &self->tables[method];
+		line = self->methods[method].file != NULL
+		               ? code_line_find(table->lines, table->n, piece->locations[i])
+		               : 0;
+	}
+	add_line(self, start, line, method, line > 0 ? call : JITDUMP_NO_CALL);
 	return end;
 }
 
@@ -152,13 +206,10 @@ static void add_inlined(CodeLines *self, jvmtiEnv *jvmti,
 	for (jint i = 0; i < record->numpcs; i++) {
 		const PCStackInfo *info = &record->pcinfo[i];
 
-		if (info->numstackframes > 0)
-			start = add_piece(self, jvmti,
-				&(Piece){info->pc, info->methods[0], info->bcis[0]}, start);
-		else
-			start = add_piece(self, jvmti, &(Piece){info->pc, NULL, 0}, start);
+		start = add_piece(self, jvmti,
+			&(Piece){info->pc, info->methods, info->bcis, info->numstackframes}, start);
 	}
-	add_line(self, start, 0, NULL);
+	add_line(self, start, 0, NONE, JITDUMP_NO_CALL);
 }
 
 static void add_own(
@@ -168,10 +219,11 @@ static void add_own(
 		const jvmtiAddrLocationMap *location = &compiled->locations[i];
 
 		start = add_piece(self, jvmti,
-			&(Piece){location->start_address, compiled->method, location->location},
+			&(Piece){location->start_address, &compiled->method,
+				&(jint){(jint)location->location}, 1},
 			start);
 	}
-	add_line(self, start, 0, NULL);
+	add_line(self, start, 0, NONE, JITDUMP_NO_CALL);
 }
 
 void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *compiled)
@@ -186,7 +238,7 @@ void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *com
 	self->discriminator = compiled->has_only_safepoints ? JITDUMP_LINE_HERE : JITDUMP_LINE_BACK;
 	/* one more for what comes after the last piece */
 	self->lines = malloc(((size_t)n + 1) * sizeof *self->lines);
-	if (self->lines == NULL)
+	if (self->lines == NULL || find_method(self, jvmti, compiled->method) == NONE)
 		return;
 	if (record != NULL)
 		add_inlined(self, jvmti, record, start);
@@ -197,9 +249,12 @@ void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *com
 void code_lines_clear(CodeLines *self, jvmtiEnv *jvmti)
 {
 	for (size_t i = 0; i < self->n_methods; i++) {
-		free(self->methods[i].file);
-		deallocate(jvmti, self->methods[i].table);
+		free((char *)self->methods[i].name);
+		free((char *)self->methods[i].file);
+		deallocate(jvmti, self->tables[i].lines);
 	}
 	free(self->methods);
+	free(self->tables);
+	free(self->calls);
 	free(self->lines);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which source line each piece of a compiled method comes from: the innermost inlined method's,
- * where the virtual machine tells it, else the method's own; none for what it does not describe.
+ * Which source line each piece of a compiled method comes from: the innermost inlined method's and
+ * the calls that it was inlined by, where the virtual machine tells them, else the method's own;
+ * none for what it does not describe.
  */
 #pragma once
 
@@ -13,9 +14,12 @@
 typedef struct {
 	JitdumpLine *lines;
 	size_t n;
-	uint32_t discriminator;     /* of all of them */
-	struct CodeMethod *methods; /* that were asked for; own the lines' file names */
+	uint32_t discriminator;   /* of all of them */
+	JitdumpMethod *methods;   /* that were asked for, the compiled one first; own their texts */
+	struct LineTable *tables; /* of each method */
 	size_t n_methods;
+	JitdumpCall *calls;
+	size_t n_calls;
 } CodeLines;
 
 /* A compiled method, as HotSpot reports it. */

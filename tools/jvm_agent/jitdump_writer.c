@@ -165,13 +165,55 @@ static const char *written_file(const JitdumpCode *code, size_t line)
 	return line > 0 && strcmp(file, code->lines[line - 1].file) == 0 ? "\xff" : file;
 }
 
+static size_t text_size(const char *text)
+{
+	return text != NULL ? strlen(text) + 1 : 1;
+}
+
+/* Of what the lines are inlined by. */
+static size_t inlining_size(const JitdumpCode *code)
+{
+	size_t size = 2 * sizeof(uint32_t) + code->n_calls * sizeof(JitdumpCall) +
+	              code->n_lines * sizeof(uint32_t);
+
+	for (size_t i = 0; i < code->n_methods; i++)
+		size += text_size(code->methods[i].name) + text_size(code->methods[i].file);
+	return code->n_calls > 0 ? size : 0;
+}
+
 static size_t debug_size(const JitdumpCode *code)
 {
-	size_t size = sizeof(DebugRecord);
+	size_t size = sizeof(DebugRecord) + inlining_size(code);
 
 	for (size_t i = 0; i < code->n_lines; i++)
 		size += sizeof(DebugEntry) + strlen(written_file(code, i)) + 1;
 	return code->n_lines > 0 ? size : 0;
+}
+
+static void put_number(Record *record, size_t number)
+{
+	put(record, &(uint32_t){(uint32_t)number}, sizeof(uint32_t));
+}
+
+static void put_text(Record *record, const char *text)
+{
+	put(record, text != NULL ? text : "", text_size(text));
+}
+
+/* After the lines, where other readers do not look. */
+static void put_inlining(Record *record, const JitdumpCode *code)
+{
+	if (code->n_calls == 0)
+		return;
+	put_number(record, code->n_methods);
+	for (size_t i = 0; i < code->n_methods; i++) {
+		put_text(record, code->methods[i].name);
+		put_text(record, code->methods[i].file);
+	}
+	put_number(record, code->n_calls);
+	put(record, code->calls, code->n_calls * sizeof *code->calls);
+	for (size_t i = 0; i < code->n_lines; i++)
+		put_number(record, code->lines[i].call);
 }
 
 static void put_lines(Record *record, const JitdumpCode *code, size_t size)
@@ -193,6 +235,7 @@ static void put_lines(Record *record, const JitdumpCode *code, size_t size)
 		put(record, &entry, sizeof entry);
 		put(record, file, strlen(file) + 1);
 	}
+	put_inlining(record, code);
 }
 
 static void put_load(Record *record, const JitdumpCode *code)

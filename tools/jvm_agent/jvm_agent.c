@@ -59,7 +59,8 @@ static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint s
 	}
 	append_tier(name, sizeof name, code);
 	code_lines_init(&lines, jvmti, &compiled);
-	jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, lines.lines, lines.n});
+	jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, lines.lines, lines.n,
+		lines.methods, lines.n_methods, lines.calls, lines.n_calls});
 	code_lines_clear(&lines, jvmti);
 }
 
@@ -67,7 +68,8 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 {
 	(void)jvmti;
 	if (size > 0)
-		jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, NULL, 0});
+		jitdump_writer_add(
+			&(JitdumpCode){.name = name, .code = code, .size = (size_t)size});
 }
 
 static void JNICALL on_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)

@@ -9,7 +9,8 @@
  *                .debug_line, .debug_info                ─┴─▶ file:line, inlined function
  *   jitdump      a function is a unit of code, also one that was never placed; its address is where
  *                its bytes stand in the dump, so that units that lay at one place in memory, one
- *                after the other, stay apart; lines are those of the dump. No build-id.
+ *                after the other, stay apart; lines are those of the dump, in
+ *                Java with what they are inlined by. No build-id.
  *   perf map     functions at run-time addresses; neither bytes nor lines nor build-id.
  *
  * The content tells the kind of a file; a perf map is recognised by its name, perf-PID.map.

@@ -166,6 +166,26 @@ static const LodeJitLine *line_at(UnitFlow *self, const LodeJitUnit *unit, uint6
 	return NULL;
 }
 
+/* A line and the calls that it was inlined by; `calls` may be NULL. */
+static void tell(const LodeJitdump *dump, const LodeJitLine *line, size_t index,
+	LodeBinaryLocation *out, GArray *calls)
+{
+	out->file = line->line > 0 ? line->file : NULL;
+	out->line = line->line;
+	for (uint32_t i = line->call; i != LODE_JIT_NO_CALL;) {
+		const LodeJitCall *call = &g_array_index(dump->calls, LodeJitCall, i);
+		const LodeInlinedCall inlined = {
+			(uint32_t)index, call->function, call->file, call->line};
+		if (i == line->call)
+			out->inlined = call->function;
+		out->caller_file = call->file;
+		out->caller_line = call->line;
+		if (calls != NULL)
+			g_array_append_val(calls, inlined);
+		i = call->outer;
+	}
+}
+
 static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations, GArray *calls)
 {
@@ -173,7 +193,6 @@ static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 	const LodeBinaryFunction *first = (const void *)image->functions->data;
 	g_auto(UnitFlow) flow = {.dump = dump};
 
-	(void)calls;
 	lode_control_flow_init(&flow.flow);
 	for (size_t i = 0; i < n; i++) {
 		const LodeBinaryFunction *function = lode_binary_image_find(image, addresses[i]);
@@ -185,10 +204,8 @@ static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 				&g_array_index(dump->units, LodeJitUnit, function - first),
 				addresses[i] - function->address);
 		out_locations[i] = (LodeBinaryLocation){0};
-		if (line != NULL && line->line > 0) {
-			out_locations[i].file = line->file;
-			out_locations[i].line = line->line;
-		}
+		if (line != NULL)
+			tell(dump, line, i, &out_locations[i], calls);
 	}
 }
 

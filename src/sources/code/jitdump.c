@@ -24,6 +24,9 @@
  * bytes before the code, where perf's ELF header will stand. It writes a file's name after it has
  * freed it, so that the first 16 bytes may be whatever malloc() keeps there, NULs among them. And
  * it names the file also in the name of the function: `JS:*name FILE:LINE:COLUMN`.
+ *
+ * After the lines of lode's agent stands what they were inlined by:
+ * docs/reference/formats/jitdump.md.
  */
 
 enum {
@@ -192,19 +195,94 @@ static bool is_repeated(const char *name, size_t length)
 	return length == 1 && (uint8_t)name[0] == 0xff;
 }
 
+enum { MOST_METHODS = 1 << 20 }; /* of a record */
+
+static bool is_of_agent(const LodeJitLine *line)
+{
+	return line->discriminator == LODE_JIT_LINE_BACK ||
+	       line->discriminator == LODE_JIT_LINE_HERE;
+}
+
+typedef struct {
+	const char *name, *file; /* NULL: unknown */
+} InlinedMethod;
+
+/* A name or file of the agent's; NULL: unknown. */
+static const char *take_text(LodeJitdump *self, LodeByteCursor *cursor)
+{
+	const char *text = lode_byte_cursor_text(cursor);
+
+	return text != NULL && *text != '\0' ? keep_text(self, text) : NULL;
+}
+
+/* Appends what the lines from `first` on are inlined by; false when it makes no sense. */
+static bool append_calls(LodeJitdump *self, LodeByteCursor *cursor, guint first)
+{
+	g_autoptr(GArray) methods = g_array_new(FALSE, FALSE, sizeof(InlinedMethod));
+	g_autoptr(GArray) callees = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guint base = self->calls->len;
+	uint32_t n = lode_byte_cursor_u32(cursor);
+
+	for (uint32_t i = 0; i < n && !cursor->is_overrun; i++) {
+		InlinedMethod method = {.name = take_text(self, cursor)};
+		method.file = take_text(self, cursor);
+		g_array_append_val(methods, method);
+		if (methods->len > MOST_METHODS)
+			return false;
+	}
+	n = lode_byte_cursor_u32(cursor);
+	for (uint32_t i = 0; i < n && !cursor->is_overrun; i++) {
+		uint32_t method = lode_byte_cursor_u32(cursor), caller = 0;
+		LodeJitCall call = {.line = lode_byte_cursor_u32(cursor), .depth = 1};
+		call.outer = lode_byte_cursor_u32(cursor);
+		if (method >= methods->len || (call.outer != LODE_JIT_NO_CALL && call.outer >= i))
+			return false;
+		g_array_append_val(callees, method);
+		if (call.outer != LODE_JIT_NO_CALL) {
+			caller = g_array_index(callees, uint32_t, call.outer);
+			call.outer += base;
+			call.depth += g_array_index(self->calls, LodeJitCall, call.outer).depth;
+		}
+		if (call.depth > LODE_JIT_MAX_INLINED)
+			return false;
+		call.function = g_array_index(methods, InlinedMethod, method).name;
+		call.file = g_array_index(methods, InlinedMethod, caller).file;
+		if (call.file == NULL)
+			call.line = 0;
+		g_array_append_val(self->calls, call);
+	}
+	for (guint i = first; i < self->lines->len; i++) {
+		uint32_t call = lode_byte_cursor_u32(cursor);
+		if (call != LODE_JIT_NO_CALL && call >= self->calls->len - base)
+			return false;
+		g_array_index(self->lines, LodeJitLine, i).call = call != LODE_JIT_NO_CALL
+		                                                          ? base + call
+		                                                          : call;
+	}
+	return !cursor->is_overrun;
+}
+
 /* Appends the entries of a record, relative to the code; false when they do not fit into it. */
 static bool append_lines(
 	LodeJitdump *self, LodeByteCursor *cursor, const LodeJitUnit *unit, uint64_t code_address)
 {
 	uint64_t n = lode_byte_cursor_u64(cursor);
+	guint first = self->lines->len;
+	bool is_agents = false;
 	const char *file = NULL;
 
 	for (uint64_t i = 0; i < n && !cursor->is_overrun; i++) {
 		LodeJitLine line = {.address = lode_byte_cursor_u64(cursor) - code_address};
 		line.line = lode_byte_cursor_u32(cursor);
 		line.discriminator = lode_byte_cursor_u32(cursor);
-		size_t length;
-		const char *name = take_name(cursor, unit, code_address, i + 1 == n, &length);
+		line.call = LODE_JIT_NO_CALL;
+		is_agents = i == 0 ? is_of_agent(&line) : is_agents;
+		size_t length = 0;
+		const char *name = is_agents ? lode_byte_cursor_text(cursor)
+		                             : take_name(cursor, unit, code_address, i + 1 == n,
+						       &length);
+		if (is_agents && name != NULL)
+			length = strlen(name);
 
 		if (name == NULL || (i == 0 && is_repeated(name, length)))
 			return false;
@@ -218,6 +296,8 @@ static bool append_lines(
 			line.line = 0;
 		g_array_append_val(self->lines, line);
 	}
+	if (is_agents && !cursor->is_overrun && lode_byte_cursor_left(cursor) > 0)
+		return append_calls(self, cursor, first);
 	return !cursor->is_overrun;
 }
 
@@ -228,12 +308,13 @@ static bool append_lines(
 static void read_lines(
 	LodeJitdump *self, LodeByteCursor cursor, LodeJitUnit *unit, uint64_t code_address)
 {
-	guint first = self->lines->len;
+	guint first = self->lines->len, first_call = self->calls->len;
 
 	if (lode_byte_cursor_u64(&cursor) != code_address ||
 		!append_lines(self, &cursor, unit, code_address) ||
 		!settle_lines(self, unit, first)) {
 		g_array_set_size(self->lines, first);
+		g_array_set_size(self->calls, first_call);
 		self->n_broken_lines++;
 	}
 }
@@ -435,7 +516,8 @@ static bool read_record(JitdumpReader *self, uint64_t *offset, GError **error)
 	}
 	if (size < RECORD_HEADER_SIZE)
 		return error_at(error, LODE_ERROR_CORRUPT, *offset, "a record of no size");
-	if (dump->units->len == MAX_UNITS || dump->lines->len > MAX_LINES)
+	if (dump->units->len == MAX_UNITS || dump->lines->len > MAX_LINES ||
+		dump->calls->len > MAX_LINES)
 		return error_at(error, LODE_ERROR_LIMIT, *offset, "too much code in one file");
 	cursor.end = dump->data + *offset + size;
 	/* the greatest number stands for "no end" */
@@ -657,6 +739,7 @@ static LodeJitdump *dump_new(const char *path)
 	self->script_lines = g_hash_table_new(g_str_hash, g_str_equal);
 	self->units = g_array_new(FALSE, FALSE, sizeof(LodeJitUnit));
 	self->lines = g_array_new(FALSE, FALSE, sizeof(LodeJitLine));
+	self->calls = g_array_new(FALSE, FALSE, sizeof(LodeJitCall));
 	self->placements = g_array_new(FALSE, FALSE, sizeof(LodeJitPlacement));
 	self->reaches = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	return self;
@@ -711,6 +794,7 @@ void lode_jitdump_close(LodeJitdump *self)
 		return;
 	g_array_unref(self->units);
 	g_array_unref(self->lines);
+	g_array_unref(self->calls);
 	g_array_unref(self->placements);
 	g_array_unref(self->reaches);
 	g_hash_table_unref(self->script_lines);

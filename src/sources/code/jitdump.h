@@ -10,6 +10,8 @@
  * image (see images/): unlike the run-time address it never stands for two things.
  *
  * Format: tools/perf/Documentation/jitdump-specification.txt of Linux, version 1.
+ *
+ * lode's agent for Java adds what lines were inlined by: docs/reference/formats/jitdump.md.
  */
 #pragma once
 
@@ -29,10 +31,24 @@ enum {
 	LODE_JIT_LINE_HERE = 0x4c4f4402,
 };
 
+enum { LODE_JIT_MAX_INLINED = 64 };
+#define LODE_JIT_NO_CALL UINT32_MAX
+
+/* A call of a method that was inlined. */
+typedef struct {
+	const char *function; /* borrowed; NULL: unknown */
+	const char *file;     /* of the call; likewise */
+	uint32_t line;        /* 0: unknown */
+	uint32_t outer; /* in `calls`, before this one; LODE_JIT_NO_CALL: in the unit itself */
+	uint32_t depth; /* of calls, with this one; at most LODE_JIT_MAX_INLINED */
+} LodeJitCall;
+
 typedef struct {
 	uint64_t address; /* inside the unit: offset from its start, less than its size */
 	const char *file; /* borrowed; NULL: unknown, as is the line then */
 	uint32_t line, discriminator;
+	uint32_t
+		call; /* that it is inlined by, the innermost, in `calls`; LODE_JIT_NO_CALL: none */
 } LodeJitLine;
 
 typedef struct {
@@ -66,6 +82,7 @@ typedef struct {
 	GStringChunk *strings;
 	GArray *units;      /* LodeJitUnit, by code_offset */
 	GArray *lines;      /* LodeJitLine, by address inside a unit */
+	GArray *calls;      /* LodeJitCall */
 	GArray *placements; /* LodeJitPlacement, by (address, start_ns) */
 	uint64_t n_unknown_records;
 	uint64_t n_broken_lines;  /* records of source lines that make no sense and are left out */

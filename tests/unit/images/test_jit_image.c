@@ -74,6 +74,51 @@ static void test_jitdump(void)
 	g_assert_null(lode_binary_image_warning(image));
 }
 
+static void test_inlined(void)
+{
+	static const char *const texts[] = {"f()", "F.java", "g()", "G.java", "h()", "H.java"};
+	JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+	g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
+	LodeBinaryLocation locations[2];
+
+	put_debug_info(&bytes, 0x1000, 2, 2 * 23 + 4 + 33 + 4 + 2 * 12 + 2 * 4);
+	put_marked_line(&bytes, 0x1000, 9, "H.java", 0x4c4f4401);
+	put_marked_line(&bytes, 0x1008, 2, "F.java", 0x4c4f4401);
+	put_u32(&bytes, 3);
+	for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+		put_text(&bytes, texts[i]);
+	put_u32(&bytes, 2);
+	put_call(&bytes, 1, 3, UINT32_MAX); /* g() in f() */
+	put_call(&bytes, 2, 7, 0);          /* h() in g() */
+	put_u32(&bytes, 1);
+	put_u32(&bytes, UINT32_MAX);
+	put_load(&bytes, &(JitdumpLoad){10, 0x1000, 16, 1, "f() [tier 4]", 0x90});
+	g_autofree char *path = jitdump_end(&bytes);
+	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
+	g_unlink(path);
+	size_t n;
+	uint64_t start = lode_binary_image_functions(image, &n)->address;
+	const uint64_t addresses[] = {start + 2, start + 8};
+	lode_binary_image_locate_calls(image, addresses, 2, locations, calls);
+	g_assert_cmpstr(locations[0].file, ==, "H.java");
+	g_assert_cmpuint(locations[0].line, ==, 9);
+	g_assert_cmpstr(locations[0].inlined, ==, "h()");
+	g_assert_cmpstr(locations[0].caller_file, ==, "F.java");
+	g_assert_cmpuint(locations[0].caller_line, ==, 3);
+	g_assert_null(locations[1].inlined);
+	g_assert_cmpuint(calls->len, ==, 2);
+	const LodeInlinedCall *inner = &g_array_index(calls, LodeInlinedCall, 0);
+	g_assert_cmpuint(inner[0].index + inner[1].index, ==, 0);
+	g_assert_cmpstr(inner[0].function, ==, "h()");
+	g_assert_cmpstr(inner[0].file, ==, "G.java");
+	g_assert_cmpuint(inner[0].line, ==, 7);
+	g_assert_cmpstr(inner[1].function, ==, "g()");
+	g_assert_cmpstr(inner[1].file, ==, "F.java");
+	g_assert_cmpuint(inner[1].line, ==, 3);
+	lode_binary_image_locate(image, addresses, 2, locations);
+	g_assert_cmpstr(locations[0].inlined, ==, "h()");
+}
+
 static void test_other_machine(void)
 {
 	g_autofree char *path = write_dump(183);
@@ -131,6 +176,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/jit_image/jitdump", test_jitdump);
+	g_test_add_func("/jit_image/inlined", test_inlined);
 	g_test_add_func("/jit_image/other_machine", test_other_machine);
 	g_test_add_func("/jit_image/truncated", test_truncated);
 	g_test_add_func("/jit_image/perf_map", test_perf_map);

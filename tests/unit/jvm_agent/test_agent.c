@@ -221,9 +221,30 @@ static guint check_walk(LodeBinaryImage *image, const LodeJitUnit *unit)
 	return n_known;
 }
 
+/* All that is inlined into serve() is called from its line 11. Gives how many lines are inlined. */
+static guint check_calls(const LodeJitdump *dump, const LodeJitUnit *unit)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < unit->n_lines; i++) {
+		uint32_t at = g_array_index(dump->lines, LodeJitLine, unit->first_line + i).call;
+		if (at == LODE_JIT_NO_CALL)
+			continue;
+		const LodeJitCall *call = &g_array_index(dump->calls, LodeJitCall, at);
+		while (call->outer != LODE_JIT_NO_CALL)
+			call = &g_array_index(dump->calls, LodeJitCall, call->outer);
+		g_assert_cmpstr(call->file, ==, "Program.java");
+		g_assert_cmpuint(call->line, ==, 11);
+		g_assert_true(g_str_equal(call->function, "Program.find(Node, int)") ||
+			      g_str_equal(call->function, "java.util.Random.nextInt(int)"));
+		n++;
+	}
+	return n;
+}
+
 static void test_walk(Fixture *self, const void *data)
 {
-	guint n_known = 0;
+	guint n_known = 0, n_inlined = 0;
 
 	(void)data;
 	write_source(self, walking);
@@ -238,8 +259,11 @@ static void test_walk(Fixture *self, const void *data)
 		if (g_str_has_prefix(unit->name, "Program.find") ||
 			g_str_has_prefix(unit->name, "Program.serve"))
 			n_known += check_walk(image, unit);
+		if (g_str_has_prefix(unit->name, "Program.serve"))
+			n_inlined += check_calls(dump, unit);
 	}
 	g_assert_cmpuint(n_known, >, 5);
+	g_assert_cmpuint(n_inlined, >, 0);
 }
 
 /* Names of methods end with the tier, where the virtual machine describes its structs so. */

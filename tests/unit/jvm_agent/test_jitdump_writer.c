@@ -37,8 +37,9 @@ static void add(const char *name, const char *const *files, size_t n)
 
 	g_assert_cmpuint(n, <=, G_N_ELEMENTS(lines));
 	for (size_t i = 0; i < n; i++)
-		lines[i] = (JitdumpLine){(uint64_t)(uintptr_t)code + i, (uint32_t)i + 1, files[i]};
-	jitdump_writer_add(&(JitdumpCode){name, code, sizeof code, lines, n});
+		lines[i] = (JitdumpLine){
+			(uint64_t)(uintptr_t)code + i, (uint32_t)i + 1, files[i], 0, 0};
+	jitdump_writer_add(&(JitdumpCode){name, code, sizeof code, lines, n, NULL, 0, NULL, 0});
 }
 
 static LodeJitdump *read_back(const Fixture *self)
@@ -75,6 +76,38 @@ static void test_repeated_files(Fixture *self, const void *data)
 	}
 }
 
+/* Methods of which little is known have calls, too. */
+static void test_inlined(Fixture *self, const void *data)
+{
+	static const JitdumpMethod methods[] = {{"A.f()", "A.java"}, {"B.g()", NULL}, {NULL, NULL}};
+	static const JitdumpCall calls[] = {{1, 3, JITDUMP_NO_CALL}, {2, 0, 0}};
+	uint64_t start = (uint64_t)(uintptr_t)code;
+	const JitdumpLine lines[] = {{start, 7, "C.java", JITDUMP_LINE_BACK, 1},
+		{start + 8, 4, "A.java", JITDUMP_LINE_BACK, JITDUMP_NO_CALL},
+		{start + 9, 0, "A.java", JITDUMP_LINE_BACK, JITDUMP_NO_CALL}};
+
+	(void)data;
+	g_assert_cmpuint(JITDUMP_MAX_INLINED, ==, LODE_JIT_MAX_INLINED);
+	g_assert_true(jitdump_writer_open(self->directory));
+	jitdump_writer_add(&(JitdumpCode){
+		"A.f() [tier 4]", code, sizeof code, lines, 3, methods, 3, calls, 2});
+	add("last", NULL, 0);
+	jitdump_writer_close();
+	g_autoptr(LodeJitdump) dump = read_back(self);
+	g_assert_cmpuint(dump->units->len, ==, 2);
+	g_assert_cmpuint(dump->lines->len, ==, 3);
+	g_assert_cmpuint(dump->calls->len, ==, 2);
+	const LodeJitLine *line = &g_array_index(dump->lines, LodeJitLine, 0);
+	const LodeJitCall *call = &g_array_index(dump->calls, LodeJitCall, 0);
+	g_assert_cmpuint(line[0].call, ==, 1);
+	g_assert_cmpuint(line[1].call, ==, LODE_JIT_NO_CALL);
+	g_assert_cmpstr(call[0].function, ==, "B.g()");
+	g_assert_cmpstr(call[0].file, ==, "A.java");
+	g_assert_cmpuint(call[0].line, ==, 3);
+	g_assert_cmpstr(call[1].function, ==, NULL);
+	g_assert_cmpstr(call[1].file, ==, NULL);
+}
+
 /* As an agent that is loaded twice would do. */
 static void test_opened_twice(Fixture *self, const void *data)
 {
@@ -102,14 +135,15 @@ static void check_kind(const Fixture *self, uint32_t kind, const uint32_t *expec
 		0xff, 0xc0, 0xe8, 0x00, 0x00, 0x00, 0x00, 0xc3};
 	static const uint64_t offsets[] = {0, 3, 5, 7, 8, 9, 0xa, 0xc, 0x11};
 	uint64_t start = (uint64_t)(uintptr_t)bytes;
-	const JitdumpLine lines[] = {{start, 5, "A.java", kind}, {start + 5, 7, "A.java", kind},
-		{start + 0x11, 0, "A.java", kind}};
+	const JitdumpLine lines[] = {{start, 5, "A.java", kind, 0},
+		{start + 5, 7, "A.java", kind, 0}, {start + 0x11, 0, "A.java", kind, 0}};
 	LodeBinaryLocation locations[G_N_ELEMENTS(offsets)];
 	uint64_t addresses[G_N_ELEMENTS(offsets)];
 	size_t n;
 
 	g_assert_true(jitdump_writer_open(self->directory));
-	jitdump_writer_add(&(JitdumpCode){"f", bytes, sizeof bytes, lines, G_N_ELEMENTS(lines)});
+	jitdump_writer_add(&(JitdumpCode){
+		"f", bytes, sizeof bytes, lines, G_N_ELEMENTS(lines), NULL, 0, NULL, 0});
 	jitdump_writer_close();
 	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(self->path, NULL, NULL);
 	const LodeBinaryFunction *function = lode_binary_image_functions(image, &n);
@@ -142,6 +176,7 @@ int main(int argc, char **argv)
 		tear_down);
 	g_test_add("/jitdump-writer/what-lines-hold-for", Fixture, NULL, set_up,
 		test_what_lines_hold_for, tear_down);
+	g_test_add("/jitdump-writer/inlined", Fixture, NULL, set_up, test_inlined, tear_down);
 	g_test_add("/jitdump-writer/opened-twice", Fixture, NULL, set_up, test_opened_twice,
 		tear_down);
 	return g_test_run();

@@ -88,12 +88,26 @@ static inline void put_move(
 	put_u64(self, index);
 }
 
-static inline void put_line(JitdumpBytes *self, uint64_t address, uint32_t line, const char *file)
+static inline void put_marked_line(JitdumpBytes *self, uint64_t address, uint32_t line,
+	const char *file, uint32_t discriminator)
 {
 	put_u64(self, address);
 	put_u32(self, line);
-	put_u32(self, 3);
+	put_u32(self, discriminator);
 	put_text(self, file);
+}
+
+static inline void put_line(JitdumpBytes *self, uint64_t address, uint32_t line, const char *file)
+{
+	put_marked_line(self, address, line, file, 3);
+}
+
+/* A call that lines are inlined by, as in the records of lode's agent. */
+static inline void put_call(JitdumpBytes *self, uint32_t method, uint32_t line, uint32_t outer)
+{
+	put_u32(self, method);
+	put_u32(self, line);
+	put_u32(self, outer);
 }
 
 /* The head of a debug-info record; its lines of `size` bytes follow. */

@@ -309,6 +309,142 @@ static void test_broken_lines(void)
 	g_assert_cmpuint(unit_at(dump, 4)->n_lines, ==, 1);
 }
 
+enum { N_LINES = 3 };
+
+/*
+ * A record of the agent's, at 0x1000: three lines, the methods f (F.java), g (G.java) and one of
+ * which nothing is known, and calls of them.
+ */
+static void put_inlined(
+	JitdumpBytes *bytes, const uint32_t (*calls)[3], guint n, const uint32_t of[N_LINES])
+{
+	static const char *const texts[] = {"f", "F.java", "g", "G.java", "", ""};
+	uint32_t size = N_LINES * 23 + 4 + 20 + 4 + 12 * n + N_LINES * 4;
+
+	put_debug_info(bytes, 0x1000, N_LINES, size);
+	/* not by address, and the last of those at one counts */
+	put_marked_line(bytes, 0x1008, 9, "G.java", LODE_JIT_LINE_BACK);
+	put_marked_line(bytes, 0x1000, 5, "F.java", LODE_JIT_LINE_BACK);
+	put_marked_line(bytes, 0x1008, 8, "G.java", LODE_JIT_LINE_BACK);
+	put_u32(bytes, 3);
+	for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+		put_text(bytes, texts[i]);
+	put_u32(bytes, n);
+	for (guint i = 0; i < n; i++)
+		put_call(bytes, calls[i][0], calls[i][1], calls[i][2]);
+	for (guint i = 0; i < N_LINES; i++)
+		put_u32(bytes, of[i]);
+	put_load(bytes, &(JitdumpLoad){1, 0x1000, 16, 0, "f", 0x90});
+}
+
+static const LodeJitCall *call_at(const LodeJitdump *dump, uint32_t i)
+{
+	g_assert_cmpuint(i, <, dump->calls->len);
+	return &g_array_index(dump->calls, LodeJitCall, i);
+}
+
+/* f calls the unknown method in line 6, which calls g; each record has calls of its own. */
+static void test_inlined(const void *data)
+{
+	static const uint32_t calls[][3] = {{2, 6, LODE_JIT_NO_CALL}, {1, 7, 0}};
+	static const uint32_t of[N_LINES] = {0, LODE_JIT_NO_CALL, 1};
+	JitdumpBytes bytes = jitdump_begin(data != NULL, 1, 0);
+	g_autoptr(LodeJitdump) dump = NULL;
+
+	put_inlined(&bytes, calls, G_N_ELEMENTS(calls), of);
+	put_inlined(&bytes, calls, G_N_ELEMENTS(calls), of);
+	dump = open_good(&bytes);
+	g_assert_cmpuint(dump->n_broken_lines, ==, 0);
+	for (guint i = 0; i < 2; i++) {
+		const LodeJitUnit *unit = unit_at(dump, i);
+		g_assert_cmpuint(unit->n_lines, ==, 2);
+		g_assert_cmpuint(line_of(dump, unit, 0)->call, ==, LODE_JIT_NO_CALL);
+		g_assert_cmpuint(line_of(dump, unit, 1)->line, ==, 8);
+		g_assert_cmpuint(line_of(dump, unit, 1)->call, ==, 2 * i + 1);
+		const LodeJitCall *inner = call_at(dump, 2 * i + 1);
+		g_assert_cmpstr(inner->function, ==, "g");
+		g_assert_cmpstr(inner->file, ==, NULL);
+		g_assert_cmpuint(inner->line, ==, 0);
+		g_assert_cmpuint(inner->outer, ==, 2 * i);
+		g_assert_cmpuint(inner->depth, ==, 2);
+		const LodeJitCall *outer = call_at(dump, 2 * i);
+		g_assert_cmpstr(outer->function, ==, NULL);
+		g_assert_cmpstr(outer->file, ==, "F.java");
+		g_assert_cmpuint(outer->line, ==, 6);
+		g_assert_cmpuint(outer->outer, ==, LODE_JIT_NO_CALL);
+	}
+}
+
+static void check_broken_calls(const uint32_t (*calls)[3], guint n, const uint32_t of[N_LINES])
+{
+	JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+	g_autoptr(LodeJitdump) dump = NULL;
+
+	put_inlined(&bytes, calls, n, of);
+	dump = open_good(&bytes);
+	g_assert_cmpuint(dump->units->len, ==, 1);
+	g_assert_cmpuint(dump->n_broken_lines, ==, 1);
+	g_assert_cmpuint(dump->lines->len + dump->calls->len, ==, 0);
+}
+
+static void test_broken_calls(void)
+{
+	enum { N = LODE_JIT_MAX_INLINED + 1 };
+	static const uint32_t none = LODE_JIT_NO_CALL, zeros[N_LINES];
+	static const uint32_t no_method[][3] = {{3, 1, LODE_JIT_NO_CALL}};
+	static const uint32_t itself[][3] = {{1, 1, 0}};
+	static const uint32_t later[][3] = {{1, 1, 1}, {1, 1, LODE_JIT_NO_CALL}};
+	static const uint32_t good[][3] = {{1, 1, LODE_JIT_NO_CALL}};
+	static const uint32_t beyond[N_LINES] = {0, 1, 0};
+	uint32_t deep[N][3];
+
+	for (guint i = 0; i < N; i++) {
+		const uint32_t call[3] = {1, i, i > 0 ? i - 1 : none};
+		memcpy(deep[i], call, sizeof call);
+	}
+	check_broken_calls(no_method, 1, zeros);
+	check_broken_calls(itself, 1, zeros);
+	check_broken_calls(later, 2, zeros);
+	check_broken_calls(good, 1, beyond);
+	check_broken_calls(NULL, 0, zeros);
+	check_broken_calls(deep, N, zeros);
+	JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+	put_inlined(&bytes, deep, N - 1, zeros);
+	g_autoptr(LodeJitdump) dump = open_good(&bytes);
+	g_assert_cmpuint(dump->calls->len, ==, LODE_JIT_MAX_INLINED);
+}
+
+/* What stands after the lines ends somewhere, or says that there is more. */
+static void test_cut_calls(void)
+{
+	static const uint32_t calls[][3] = {{1, 6, LODE_JIT_NO_CALL}};
+	static const uint32_t of[N_LINES] = {0, 0, 0};
+	const guint begin = 40, inlining = begin + 32 + N_LINES * 23, size = 4 + 20 + 4 + 12 + 12;
+
+	for (guint cut = 0; cut <= size; cut++) {
+		JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+		uint32_t record_size = 32 + N_LINES * 23 + size - cut;
+
+		put_inlined(&bytes, calls, 1, of);
+		g_byte_array_remove_range(bytes.bytes, inlining + size - cut, cut);
+		memcpy(bytes.bytes->data + begin + 4, &record_size, sizeof record_size);
+		g_autoptr(LodeJitdump) dump = open_good(&bytes);
+		/* with nothing there, it is as an older agent wrote it */
+		g_assert_cmpuint(dump->n_broken_lines, ==, cut > 0 && cut < size);
+		g_assert_cmpuint(dump->lines->len, ==, cut > 0 && cut < size ? 0 : 2);
+		g_assert_cmpuint(dump->calls->len, ==, cut == 0);
+	}
+	for (guint i = 0; i < 2; i++) {
+		JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+		const uint32_t many = UINT32_MAX - i;
+
+		put_inlined(&bytes, calls, 1, of);
+		memcpy(bytes.bytes->data + inlining + (i == 0 ? 0 : 4 + 20), &many, sizeof many);
+		g_autoptr(LodeJitdump) dump = open_good(&bytes);
+		g_assert_cmpuint(dump->n_broken_lines, ==, 1);
+	}
+}
+
 /* Cut anywhere, the dump holds what stood whole before, and says that it was cut. */
 static void test_truncated(void)
 {
@@ -506,6 +642,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/jitdump/other-scripts", test_lines_of_other_scripts);
 	g_test_add_func("/jitdump/freed_names", test_freed_names);
 	g_test_add_func("/jitdump/broken_lines", test_broken_lines);
+	g_test_add_data_func("/jitdump/inlined", NULL, test_inlined);
+	g_test_add_data_func("/jitdump/inlined_swapped", "swapped", test_inlined);
+	g_test_add_func("/jitdump/broken_calls", test_broken_calls);
+	g_test_add_func("/jitdump/cut_calls", test_cut_calls);
 	g_test_add_func("/jitdump/truncated", test_truncated);
 	g_test_add_func("/jitdump/errors", test_errors);
 	g_test_add_func("/jitdump/node", test_node);
