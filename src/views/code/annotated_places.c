@@ -609,8 +609,8 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 	                                            ->name
 	                                  : inlined->pdata[0];
 	for (guint i = inlined->len; i-- > 0;)
-		if (found->len > 0 && strcmp(inlined->pdata[i], only) == 0)
-			g_ptr_array_remove_index(inlined, i);
+		if (found->len > 0 && lode_function_name_is_version(inlined->pdata[i], only))
+			only = g_ptr_array_remove_index(inlined, i);
 	if (found->len + inlined->len > 1 && !is_addressed && !are_versions(self, found)) {
 		refuse_several(self, found, inlined, is_same, error);
 		return false;

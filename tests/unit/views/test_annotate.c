@@ -504,6 +504,13 @@ static void test_inlined_function(void)
 	g_assert_nonnull(strstr(both, "1. hot "));
 	g_assert_nonnull(strstr(both, "2. Cache::find(…) const "));
 	g_assert_nonnull(strstr(both, "3. Cache::find(…) const "));
+	/* What was compiled while the program ran has the tier in its name. */
+	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, FIND " [tier 4]");
+	lode_profile_image(profile, 0)->kind = LODE_IMAGE_JIT;
+	options.name = "Cache::find";
+	g_autofree char *compiled = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(strstr(compiled, "1. hot "));
+	g_assert_nonnull(strstr(compiled, "2. Cache::find(…) const "));
 }
 
 static void test_inlined_line(void)
