@@ -37,7 +37,7 @@ between() {
 }
 share() { awk -v part="$1" -v all="$2" 'BEGIN { print (all > 0 ? 100 * part / all : -1) }'; }
 
-echo 1..4
+echo 1..5
 
 calls=$(entered x.lode "event.name = 'kernel:syscall:write' AND function.name LIKE '%write'")
 touches=$(entered x.lode "event.name = 'kernel:page-fault' AND function.name IN ('touch', 'main')")
@@ -68,3 +68,26 @@ check "without the kernel's symbols" "$(status_is 0)" \
 		writes)" \
 	"$(between 90 "$(share "$(entered y.lode "event.name = 'kernel:unknown'")" "$touches")" 150 \
 		faults)"
+
+# Without lines of its own a program is in no file of the library that it calls.
+cat >bytes.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+	char byte;
+	for (int i = 0; i < 1000000; i++)
+		if (read(0, &byte, 1) != 1)
+			return 1;
+	return 0;
+}
+END
+gcc -O2 -o bytes bytes.c
+"$lode" run -o z.lode -- ./bytes </dev/zero >out 2>err
+status=$?
+check "a place without lines" "$(status_is 0)" \
+	"$("$lode" report z.lode 2>>err >screen; grep -qE '^D1 .*(system calls|kernel)' screen || cat screen)" \
+	"$("$lode" report z.lode --format json 2>>err | python3 -c 'import json, sys
+for one in json.load(sys.stdin)["diagnoses"]:
+    place = one["scope"]
+    if place.get("function") == "main" and place.get("file"):
+        print("main is in", place["file"])')"
