@@ -54,6 +54,7 @@ export interface Diagnosis {
 	ruled_out: string[];
 	explanation: string | null;
 	remedy: string | null;
+	authors: string | null;
 	source: string | null;
 	findings: string[];
 	places: number;

@@ -104,7 +104,12 @@ function Detail({ one, route }: { one: Diagnosis; route: Route }) {
 		<section class="detail" aria-label={`Diagnosis ${one.id}`}>
 			<div class="explanation">
 				{one.explanation && <p>{one.explanation}</p>}
-				{one.remedy && <p>What people do: {one.remedy}</p>}
+				{one.remedy && (
+					<p>
+						{one.authors ? `What its authors could do in ${one.authors}: ` : "What people do: "}
+						{one.remedy}
+					</p>
+				)}
 				{one.source && <p class="faint">Source: {one.source}.</p>}
 			</div>
 			<h3>Evidence</h3>
@@ -192,7 +197,12 @@ function Row({ one, route, most }: { one: Diagnosis; route: Route; most: number 
 							<Scope one={one} route={route} />
 						</p>
 						{!isOpen && one.evidence[0] && <p class="faint">{one.evidence[0].text}</p>}
-						{!isOpen && one.remedy && <p>→ {clause(one.remedy)}</p>}
+						{!isOpen && one.remedy && (
+							<p>
+								→ {one.authors && `for the authors of ${one.authors}: `}
+								{clause(one.remedy)}
+							</p>
+						)}
 					</div>
 				</td>
 			</tr>

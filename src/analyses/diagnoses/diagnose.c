@@ -65,6 +65,48 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 		self->function = g_strdup(function);
 }
 
+static bool begins_with_one(const char *text, const char *const *beginnings, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g_str_has_prefix(text, beginnings[i]))
+			return true;
+	return false;
+}
+
+/* A program or library that the system's packages have, or an interpreter wherever it is: not what
+ * a user of lode builds, but for few. */
+static bool is_of_others(const char *path, const char *base)
+{
+	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
+	static const char *const own[] = {"/usr/local/", "/usr/src/"};
+	static const char *const interpreters[] = {
+		"python", "libpython", "perl", "libperl", "ruby", "libruby", "libjvm"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(interpreters); i++) {
+		const char *rest = base + strlen(interpreters[i]);
+		/* "python3.11", "libpython3.so", "perl", but not "python_bindings.so". */
+		if (g_str_has_prefix(base, interpreters[i]) &&
+			(*rest == '\0' || *rest == '.' || g_ascii_isdigit(*rest)))
+			return true;
+	}
+	return begins_with_one(path, folders, G_N_ELEMENTS(folders)) &&
+	       !begins_with_one(path, own, G_N_ELEMENTS(own));
+}
+
+/* Of code: who calls a service, or the kernel, may call it otherwise, or with other settings. */
+static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
+{
+	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
+		self->scope == LODE_SCOPE_KERNEL)
+		return;
+	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
+	const LodeImage *image = lode_profile_image(
+		profile, lode_profile_function(profile, function)->image);
+	g_autofree char *base = g_path_get_basename(image->path);
+	if (image->kind == LODE_IMAGE_FILE && is_of_others(image->path, base))
+		self->authors = g_steal_pointer(&base);
+}
+
 /* The instructions of its places, as keys with 1 added; the caller unrefs it. */
 static GHashTable *instructions_of(const LodeDiagnosis *self)
 {
@@ -300,6 +342,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		name_place(one, context);
+		name_authors(one, context->profile);
 		link_findings(one, context->findings);
 		if (one->name == NULL)
 			one->name = g_strdup_printf("%s@%s", one->cause,

@@ -74,7 +74,8 @@ void lode_diagnosis_free(LodeDiagnosis *self)
 	if (self == NULL)
 		return;
 	char *texts[] = {self->cause, self->title, self->name, self->function, self->file,
-		self->service, self->object, self->explanation, self->remedy, self->source};
+		self->service, self->object, self->explanation, self->remedy, self->source,
+		self->authors};
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_free(texts[i]);
 	g_array_unref(self->evidence);

@@ -54,6 +54,8 @@ typedef struct {
 	GArray *evidence;        /* LodeEvidence, the most telling first */
 	GPtrArray *ruled_out;    /* char *: what speaks against other causes, or against this one */
 	char *explanation, *remedy, *source;
+	char *authors; /* the program or library of the system whose code it is, so that its authors
+	                  alone can apply the remedy; NULL: the user's, or of something called */
 	uint32_t places, functions; /* instructions and functions that have some of its time */
 	GArray *at;       /* LodeFindingPlace, by time, falling; at most LODE_FINDING_PLACES */
 	GArray *findings; /* uint32_t: numbers of findings, from 0, that have half of their time in

@@ -118,10 +118,15 @@ static size_t whole_clauses(const char *text, size_t width)
 }
 
 /* The sentences of it that have room on a line, or the clauses of the first. */
-static void put_remedy(const char *remedy, const LodeTerminal *terminal, FILE *out)
+static void put_remedy(const LodeDiagnosis *self, const LodeTerminal *terminal, FILE *out)
 {
-	static const char begin[] = "  → ";
-	size_t width = width_of(terminal) - lode_display_width(begin), n = 0;
+	const char *remedy = self->remedy;
+	g_autofree char *begin = self->authors != NULL
+	                                 ? g_strdup_printf(
+						   "  → for the authors of %s: ", self->authors)
+	                                 : g_strdup("  → ");
+	size_t used = lode_display_width(begin), n = 0;
+	size_t width = MAX(width_of(terminal), used + LEAST_CLAUSE) - used;
 	int depth = 0;
 
 	for (size_t i = 0; remedy[i] != '\0' && i <= width && !terminal->has_full_names; i++) {
@@ -149,7 +154,7 @@ void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *pr
 	if (one->evidence->len > 0)
 		put_line(terminal, "    ", g_array_index(one->evidence, LodeEvidence, 0).text, out);
 	if (one->remedy != NULL)
-		put_remedy(one->remedy, terminal, out);
+		put_remedy(one, terminal, out);
 }
 
 void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *profile,
@@ -170,7 +175,9 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 	for (guint i = 0; i < one->ruled_out->len; i++)
 		lode_display_print_indented(terminal, INDENT, out, "Ruled out: %s.",
 			(const char *)g_ptr_array_index(one->ruled_out, i));
-	lode_display_print_indented(terminal, INDENT, out, "What people do: %s", one->remedy);
+	lode_display_print_indented(terminal, INDENT, out, "What %s%s: %s",
+		one->authors != NULL ? "its authors could do in " : "people do",
+		one->authors != NULL ? one->authors : "", one->remedy);
 	if (one->source != NULL)
 		lode_display_print_indented(terminal, INDENT, out, "Source: %s.", one->source);
 	lode_display_print_indented(
@@ -262,6 +269,7 @@ static const LodeColumn columns[] = {
 	{"ruled_out", LODE_CELL_TEXTS(Row, ruled_out)},
 	{"explanation", LODE_CELL_BORROWED(Row, of.explanation), .is_nullable = true},
 	{"remedy", LODE_CELL_BORROWED(Row, of.remedy), .is_nullable = true},
+	{"authors", LODE_CELL_BORROWED(Row, of.authors), .is_nullable = true},
 	{"source", LODE_CELL_BORROWED(Row, of.source), .is_nullable = true},
 	{"findings", LODE_CELL_TEXTS(Row, findings)},
 	{"places", LODE_CELL_NUMBER(Row, of.places)},

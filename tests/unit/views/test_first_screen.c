@@ -130,6 +130,20 @@ static void test_muted(void)
 	g_assert_cmpuint(count(none, "more diagnos"), ==, 0);
 }
 
+static void test_authors(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(1);
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	lode_diagnoses_at(diagnoses, 0)->authors = g_strdup("xz");
+	g_auto(GStrv) lines = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(lines, "  → for the authors of xz: Divide by constants"), ==, 1);
+	options.is_explained = true;
+	g_auto(GStrv) whole = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(whole, "What its authors could do in xz: Divide by"), ==, 1);
+}
+
 /* A sampled program without a diagnosis: what costs most in words, and the next questions. */
 static void test_undiagnosed(void)
 {
@@ -194,6 +208,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/first_screen/fits", test_fits);
 	g_test_add_func("/views/first_screen/muted", test_muted);
+	g_test_add_func("/views/first_screen/authors", test_authors);
 	g_test_add_func("/views/first_screen/undiagnosed", test_undiagnosed);
 	g_test_add_func("/views/first_screen/hostile_names", test_hostile_names);
 	return g_test_run();

@@ -80,6 +80,31 @@ static void test_order(void)
 
 /* Those of less than 4 %, or that may have less by chance, are set aside; joined, they follow the
  * others. */
+/* Whose remedy it is, by where the code is from. */
+static void test_authors(void)
+{
+	static const struct {
+		const char *path, *authors;
+	} cases[] = {
+		{"/home/me/program", NULL},
+		{"/usr/local/bin/program", NULL},
+		{"/usr/src/kernel/program", NULL},
+		{"/usr/bin/xz", "xz"},
+		{"/lib/x86_64-linux-gnu/libz.so.1", "libz.so.1"},
+		{"/opt/python/lib/libpython3.11.so.1.0", "libpython3.11.so.1.0"},
+		{"/home/me/python_bindings.so", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = divisions_new(130, 370);
+		((LodeImage *)lode_profile_image(profile, 0))->path = lode_profile_intern(
+			profile, cases[i].path);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		g_assert_cmpuint(all->diagnoses->len, ==, 2);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->authors, ==, cases[i].authors);
+	}
+}
+
 static void test_smaller(void)
 {
 	static const struct {
@@ -572,6 +597,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/diagnose/order", test_order);
+	g_test_add_func("/diagnose/authors", test_authors);
 	g_test_add_func("/diagnose/smaller", test_smaller);
 	g_test_add_func("/diagnose/same_names", test_same_names);
 	g_test_add_func("/diagnose/small_calls", test_small_calls);
