@@ -56,7 +56,7 @@ if not eval(sys.argv[1]):
 END
 }
 
-echo 1..13
+echo 1..14
 
 # What the C library does before main() depends on the length of the program's name.
 compared first.lode same.lode --images '/same$'
@@ -111,6 +111,19 @@ check "executions that were not counted cannot be divided by" "$(status_is 1)" \
 	"$(grep -q 'were not counted' err || cat err)"
 compared sampled.lode sampled.lode
 check "the error of no change has a unit" "$(status_is 0)" "$(grep -qE '^In all 0 ±[0-9.]+ (s|ms|µs|ns)\.$' out || cat out)"
+
+# Both have a main().
+for name in adds divides; do
+	sign=+
+	[ $name = adds ] || sign=/
+	echo "int main(void) { volatile unsigned n = 3; for (int i = 0; i < 3000000; i++) n = 90000 $sign (n | 1); return 0; }" >$name.c
+	gcc -g -O1 -o $name $name.c
+	"$lode" run --exact --fast -o $name.lode -- ./$name >out 2>err
+done
+compared adds.lode divides.lode
+check "programs that are different are said to be, and promise nothing" "$(status_is 0)" \
+	"$(head -1 out | grep -q '^These are profiles of different programs, adds and divides: ' || head -1 out)" \
+	"$(grep promised out)"
 
 # What is compared is the last recording with the one that it replaced.
 mkdir again

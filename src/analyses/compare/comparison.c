@@ -411,6 +411,36 @@ static bool is_in_both(const Work *self, const LodeFunctionPair *pair)
 	       g_hash_table_contains(self->files[1 - side], image->build_id);
 }
 
+/* The name of the source file of a function; NULL: not known. The caller frees it. */
+static char *source_name(const LodeProfile *profile, uint32_t id)
+{
+	const LodeFunction *function = lode_profile_function(profile, id);
+
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t at = lode_profile_instruction(profile, function->first_instruction + i)
+		                      ->location;
+		const LodeLocation *location =
+			at != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, at) : NULL;
+		if (location != NULL && location->inlined == NULL && location->file != NULL)
+			return g_path_get_basename(location->file);
+	}
+	return NULL;
+}
+
+/* Each program has a main(): two of different source files are of different programs. */
+static bool is_other_main(const Work *self, const LodeFunctionPair *pair)
+{
+	for (int side = 0; side < 2; side++) {
+		uint32_t id = pair->functions[side];
+		if (id == LODE_NONE ||
+			strcmp(lode_profile_function(self->profiles[side], id)->name, "main") != 0)
+			return false;
+	}
+	g_autofree char *before = source_name(self->profiles[0], pair->functions[0]);
+	g_autofree char *after = source_name(self->profiles[1], pair->functions[1]);
+	return before != NULL && after != NULL && strcmp(before, after) != 0;
+}
+
 /* Shares of the weight in functions; those of nothing are not numbers. */
 static void find_common(Work *self)
 {
@@ -418,7 +448,9 @@ static void find_common(Work *self)
 		const LodeFunctionPair *pair = &g_array_index(
 			self->pairs->pairs, LodeFunctionPair, i);
 		const FunctionSum *both[2] = {sum_of(self, 0, pair), sum_of(self, 1, pair)};
-		bool is_common = (both[0] != NULL && both[1] != NULL) || is_in_both(self, pair);
+		bool is_common = (both[0] != NULL && both[1] != NULL &&
+					 !is_other_main(self, pair)) ||
+		                 is_in_both(self, pair);
 		for (int side = 0; side < 2 && is_common; side++)
 			self->out->profiles[side].common += both[side] != NULL ? both[side]->weight
 			                                                       : 0;

@@ -104,9 +104,11 @@ static void append_programs(
 
 	if (!(common < LODE_LITTLE_COMMON))
 		return;
-	g_string_append(out, "Little in common");
 	if (before != NULL && after != NULL && strcmp(before, after) != 0)
-		g_string_append_printf(out, " of %s and %s", before, after);
+		g_string_append_printf(
+			out, "These are profiles of different programs, %s and %s", before, after);
+	else
+		g_string_append(out, "Little in common");
 	g_string_append_printf(out, ": functions that both have take only %s of the time. ",
 		lode_number_format_share(common, share));
 }

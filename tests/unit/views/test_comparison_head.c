@@ -78,7 +78,8 @@ static void test_differences(void)
 	self.profiles[0]->program = lode_profile_intern(self.profiles[0], "/bin/one -x");
 	self.profiles[1]->program = lode_profile_intern(self.profiles[1], "/bin/other");
 	check(&self,
-		"Little in common of one and other: functions that both have take only 25.0 %");
+		"These are profiles of different programs, one and other: functions that both have "
+		"take only 25.0 %");
 	set_up(&self);
 	self.comparison.profiles[1].total = 0;
 	check(&self, "Empty: new has no time,");
