@@ -466,7 +466,11 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 		code = settle_with_stack(self->kernel, &attr, max_precise);
 	if (code == 0)
 		return choice_new(stem, &attr);
-	const LodePerfRefusal refusal = {.attr = &attr, .event = name, .code = code};
+	const LodePerfRefusal refusal = {.attr = &attr,
+		.event = name,
+		.code = code,
+		.is_by_kernel = self->options->has_kernel && !attr.exclude_kernel &&
+	                        !attr.exclude_user};
 	lode_perf_kernel_refuse(self->kernel, &refusal, error);
 	*out_code = code;
 	return NULL;

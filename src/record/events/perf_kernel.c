@@ -75,7 +75,13 @@ static void refuse_permission(
 {
 	int64_t paranoid = lode_perf_kernel_setting(self, "perf_event_paranoid", 0);
 
-	if (paranoid > PARANOID_USER_CODE && !refusal->attr->exclude_kernel)
+	if (refusal->is_by_kernel && paranoid >= PARANOID_USER_CODE)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"--kernel: the kernel forbids sampling its own code: "
+			"kernel.perf_event_paranoid is %" G_GINT64_FORMAT "; " KERNEL_ALLOWED_BY
+			"; without --kernel the program's code is sampled",
+			paranoid);
+	else if (paranoid > PARANOID_USER_CODE && !refusal->attr->exclude_kernel)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"'%s': the kernel forbids sampling: kernel.perf_event_paranoid is "
 			"%" G_GINT64_FORMAT "; " KERNEL_ALLOWED_BY,

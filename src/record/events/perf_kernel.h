@@ -39,6 +39,7 @@ typedef struct {
 	const char *event; /* "cycles:u" */
 	pid_t pid;         /* 0: a program that we start, or ourselves */
 	int code;          /* errno */
+	bool is_by_kernel; /* the kernel is sampled because of --kernel, not of the event's name */
 	size_t n_wanted;   /* descriptors; 0: unknown */
 } LodePerfRefusal;
 

@@ -258,6 +258,21 @@ static void test_kernel_code(void)
 	g_assert_cmpstr(note, ==, "only user code is sampled (kernel.perf_event_paranoid is 2)");
 }
 
+/* The message names what was asked for, not the event that was chosen. */
+static void test_kernel_refused(void)
+{
+	const LodePerfSamplerOptions options = {.has_kernel = true};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+
+	g_assert_null(choose(judge_pmu, &options, &note, &error, NULL));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
+	g_assert_true(g_str_has_prefix(error->message,
+		"--kernel: the kernel forbids sampling its own code: "
+		"kernel.perf_event_paranoid is 2;"));
+	g_assert_null(strstr(error->message, "cycles"));
+}
+
 /* Calls inside the kernel belong to chains of samples there, and to no others. */
 static void test_kernel_chains(void)
 {
@@ -487,6 +502,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/old-kernel", test_old_kernel);
 	g_test_add_func("/record/perf-event-choice/stack", test_stack);
 	g_test_add_func("/record/perf-event-choice/kernel-code", test_kernel_code);
+	g_test_add_func("/record/perf-event-choice/kernel-refused", test_kernel_refused);
 	g_test_add_func("/record/perf-event-choice/kernel-chains", test_kernel_chains);
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
 	g_test_add_func("/record/perf-event-choice/first", test_first);
