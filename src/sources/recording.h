@@ -158,6 +158,10 @@ char *lode_recording_program(const LodeRecording *self);
 /* Whether a column is in late_columns. */
 bool lode_recording_is_late(const LodeRecording *self, uint32_t column);
 
+/* Reasons: what is whole of the recording, the example, is there. */
+#define LODE_CUT_SHORT "recording that is cut short"
+#define LODE_CUT_DESCRIPTION "part of the recording's description that is missing or damaged"
+
 /* Adds to the samples and the weight of a reason; keeps the first `example`, which may be NULL. */
 void lode_recording_add_unresolved(LodeRecording *self, const char *reason, const char *example,
 	double samples, double weight);

@@ -55,13 +55,20 @@ if $can_sample; then
 	limited -f 64 record -e cpu-clock:u -o x.data -- sh -c 'grep ^Sig /proc/self/status'
 	check "the program has the signal as it is by default" "$(status_is 0)" \
 		"$(grep -qE '^SigIgn:\s*[0-9a-f]{9}[02468ace]' out || echo "it is ignored: $(grep SigIgn out)")"
+	"$lode" record -e cpu-clock:u -o x.data -- true >out 2>err
+	head -c 1500 x.data >cut.data
+	status=0
+	"$lode" import cut.data -o x.lode >out 2>err || status=$?
+	check "import: says that a recording is cut short" "$(status_is 0)" "$(has x.lode)" \
+		"$(says '^lode import: warning: cut.data: the recording is cut short or damaged; what is whole was imported$')"
 else
 	for name in "record: a recording above RLIMIT_FSIZE" "run: names no file that is gone, but what to do" \
-		"the program has the signal as it is by default"; do
+		"the program has the signal as it is by default" \
+		"import: says that a recording is cut short"; do
 		skip "$name" "sampling is not allowed here"
 	done
 fi
-rm -f x.*
+rm -f x.* cut.data
 
 # --- memory ---
 

@@ -8,11 +8,13 @@
 #include "model/profile.h"
 #include "questions/parts/simulated_caches.h"
 #include "questions/parts/trace_selection.h"
+#include "sources/recording.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"
 #include "views/profile/import_summary.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct {
 	LodeImportOptions import;
@@ -82,12 +84,25 @@ static bool check_arguments(const Options *given, char **arguments, GError **err
 {
 	if (arguments[0] == NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"FILE is missing: a recording to import");
+			"the name of a recording is missing, such as perf.data");
 	else if (given->output == NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"-o is missing: the profile to write, such as -o x.lode");
 	return arguments[0] != NULL && given->output != NULL &&
 	       lode_profile_store_can_keep_old(given->output, error);
+}
+
+static void warn_of_cut(const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_CUT_SHORT) == 0 ||
+			strcmp(row->reason, LODE_CUT_DESCRIPTION) == 0)
+			lode_display_line(stderr,
+				"lode import: warning: %s: the recording is cut short or damaged; "
+				"what is whole was imported",
+				row->example);
+	}
 }
 
 static int run(void *options, char **arguments, GError **error)
@@ -123,6 +138,7 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_import_summary_write(profile, given->output, stdout);
+	warn_of_cut(profile);
 	const char *damage = lode_traced_damage(profile);
 	if (damage == NULL)
 		return LODE_EXIT_OK;

@@ -773,10 +773,9 @@ static void account_files(Reading *self)
 				(double)input->counts.n_untracked, 0);
 		if (info->is_truncated)
 			lode_recording_add_unresolved(
-				self->recording, "recording that is cut short", input->path, 1, 0);
+				self->recording, LODE_CUT_SHORT, input->path, 1, 0);
 		else if (info->n_damaged_features > 0)
-			lode_recording_add_unresolved(self->recording,
-				"part of the recording's description that is missing or damaged",
+			lode_recording_add_unresolved(self->recording, LODE_CUT_DESCRIPTION,
 				input->path, (double)info->n_damaged_features, 0);
 	}
 }
