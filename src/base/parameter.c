@@ -74,10 +74,12 @@ char *lode_parameter_join(const char *const *list)
 	return list != NULL ? g_strjoinv(",", (char **)list) : NULL;
 }
 
-bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error)
+bool lode_parameter_take_one(
+	char *const *arguments, const char *what, const char *example, GError **error)
 {
 	if (arguments[0] == NULL)
-		return lode_parameter_refuse(error, "%s is missing", what);
+		return lode_parameter_refuse(
+			error, "the name of a %s is missing, such as %s", what, example);
 	return arguments[1] == NULL ||
 	       lode_parameter_refuse(error, "one %s, not also '%s'", what, arguments[1]);
 }

@@ -173,9 +173,10 @@ bool lode_share_from_text(const char *text, double *out_share);
  */
 char *lode_parameter_join(const char *const *list);
 
-/* Checks that there is exactly one argument (NULL-terminated). Errors: _USAGE, with the missing
- * argument ("PROFILE.lode") or the first superfluous one. */
-bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error);
+/* Checks that there is exactly one argument (NULL-terminated), a file: `what` it is ("profile"),
+ * and an example ("x.lode"). Errors: _USAGE, also with the first superfluous argument. */
+bool lode_parameter_take_one(
+	char *const *arguments, const char *what, const char *example, GError **error);
 
 /* Sets _USAGE with this message, and gives false. */
 bool lode_parameter_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -217,7 +217,7 @@ static bool take_words(
 
 static int write_page(const LodeReportQuestion *options, char **arguments, GError **error)
 {
-	if (lode_parameter_take_one(arguments, "PROFILE.lode", error))
+	if (lode_parameter_take_one(arguments, "profile", "x.lode", error))
 		return lode_report_page_write(options, arguments[0], error);
 	return LODE_EXIT_USAGE;
 }

@@ -203,12 +203,11 @@ static void note(LodeAsking *asking, const char *text)
 static const LodeAsker asker = {
 	give_profile, give_mined, give_runs, give_trace, find_kept, keep, note};
 
-/* The "PROFILE.lode" in "PROFILE.lode [RUN]". */
 static bool check_files(const LodeVerb *question, char **arguments, GError **error)
 {
-	g_autofree char *what = g_strndup(question->arguments, strcspn(question->arguments, " "));
-
-	return question->takes_many || lode_parameter_take_one(arguments, what, error);
+	return question->takes_many || lode_parameter_take_one(arguments,
+					       question->takes_trace ? "packed trace" : "profile",
+					       question->takes_trace ? "x.rps" : "x.lode", error);
 }
 
 static void terminal_clear(Terminal *self)

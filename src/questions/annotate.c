@@ -27,7 +27,7 @@ typedef struct {
 static const LodeParameter rows[] = {
 	{"run", LODE_TEXT(Options, run), .value = "NAME",
 		.summary = "the mining run (default: the last one)"},
-	{"limit", LODE_COUNT(Options, annotate.limit), .value = "N",
+	{"limit", LODE_COUNT(Options, annotate.limit), .least = 1, .value = "N",
 		.summary = "show at most N places"},
 	{"context", LODE_COUNT(Options, annotate.context), .value = "N",
 		.summary = "instructions to show before and after the matched ones (default: 3)"},

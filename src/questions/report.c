@@ -69,7 +69,7 @@ static const LodeParameter rows[] = {
 	{"reverse", LODE_FLAG(Options, report.is_reversed), .summary = "reverse the order"},
 	{"all", LODE_FLAG(Options, report.show_all),
 		.summary = "show every mined sequence, not only the closed ones"},
-	{"limit", LODE_COUNT(Options, report.limit), .value = "N",
+	{"limit", LODE_COUNT(Options, report.limit), .least = 1, .value = "N",
 		.summary = "show at most N findings, sequences or functions"},
 	{"with", LODE_TEXTS(Options, report.with), .value = "GLOB",
 		.summary = "only sequences with an attribute that matches; may be repeated: all "
@@ -183,6 +183,11 @@ static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 		return lode_parameter_refuse(error,
 			"report takes a profile, perhaps the name of a run, and perhaps the number "
 			"of a diagnosis (D2) or a finding (F3)");
+	if (has_run && lode_file_kind(words[0]) > LODE_FILE_KIND_OTHER)
+		return lode_parameter_refuse(error,
+			"report takes one profile, not also '%s': 'lode diff' compares profiles, "
+			"and 'lode merge' adds them up",
+			words[0]);
 	if (has_run)
 		lode_parameter_pairs_add(pairs, "run", words[0]);
 	if (rest[0] != NULL)
@@ -389,6 +394,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (causes == NULL)
 		return false;
+	if (report->percent_limit > 100)
+		return lode_parameter_refuse(error, "--percent-limit: a share is at most 100 %%");
 	report->is_explained |= report->diagnosis != 0 || report->finding != 0;
 	report->shows_findings |= report->finding != 0;
 	if (self->lists_functions || self->callers != NULL || self->callees != NULL)

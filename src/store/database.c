@@ -294,6 +294,10 @@ static void set_foreign_error(const char *path, GError **error)
 	} kinds[] = {
 		{"PERFILE2", import},
 		{"# callgrind format", import},
+		{"\37\213", "compressed by gzip: decompress it first"},
+		{"(\265/\375", "compressed by zstd: decompress it first"},
+		{"\3757zXZ", "compressed by xz: decompress it first"},
+		{"BZh", "compressed by bzip2: decompress it first"},
 		{"\211RPS", "not a lode profile, but a packed address trace: 'lode trace info' and "
 			    "'lode trace simulate' read it"},
 	};
@@ -322,9 +326,8 @@ bool lode_database_fail(LodeDatabase *self, GError **error)
 	else if ((result & 0xff) == SQLITE_NOTADB)
 		set_foreign_error(sqlite3_db_filename(self->handle, "main"), error);
 	else if ((result & 0xff) == SQLITE_CORRUPT)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"the profile is damaged or was cut short: %s",
-			sqlite3_errmsg(self->handle));
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			"the profile is damaged or was cut short");
 	else if ((result & 0xff) == SQLITE_BUSY)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "in use by another process");
 	else if (code == LODE_ERROR_IO && system_error != 0)
@@ -719,7 +722,14 @@ static bool check_is_file(const char *path, GError **error)
 		return false;
 	}
 	if (!S_ISREG(status.st_mode)) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a regular file");
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+			S_ISDIR(status.st_mode) ? "a directory, not a profile"
+						: "not a regular file");
+		return false;
+	}
+	/* SQLite does not say why it cannot open a file. */
+	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
 		return false;
 	}
 	return true;

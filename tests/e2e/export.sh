@@ -45,7 +45,7 @@ tells_ways() {
 	done
 }
 
-echo 1..16
+echo 1..17
 
 "$lode" record -g -F 2000 -o x.data -- ./frames 40000 >out 2>err && "$lode" import x.data -o x.lode >out 2>err
 tells_ways "by frame pointers"
@@ -97,3 +97,8 @@ check "without call stacks, each function stands alone, and a note says so" "$(s
 "$lode" export x.lode --format folded --weight nothing >out 2>err
 status=$?
 check "an event that is not there" "$(status_is 1)" "$(grep -q "no event 'nothing'" err || cat err)"
+python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+	"$lode" export x.lode --format pprof >out 2>err </dev/null
+status=$?
+check "pprof is not written to a terminal" "$(status_is 2)" \
+	"$(grep -q 'pprof is not for a terminal: name a file by -o' out || head -c 300 out)"

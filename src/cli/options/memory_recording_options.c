@@ -30,7 +30,8 @@ const LodeParameter lode_memory_recording_rows[] = {
 		.summary = "record this process until it ends, until Ctrl-C, or for as long as "
 			   "PROGRAM runs, which is not recorded: -p 4711 -- sleep 10"},
 	{"duration", LODE_SECONDS(Options, recording.duration_ms), .value = "SECONDS",
-		.summary = "record for this long, then end the program (not with --pid)"},
+		.summary =
+			"record for this long, then end the program (a process of --pid goes on)"},
 	{"allocations", LODE_FLAG(Options, recording.has_allocations),
 		.summary = "record the program's allocations and the calls that led there"},
 	{"skip-frame", LODE_TEXTS(Options, skipped_frames), .value = "GLOB",

@@ -54,7 +54,8 @@ const LodeParameter lode_recording_rows[] = {
 			   "PROGRAM runs, which is not sampled: -p 4711 -- sleep 10"},
 	LODE_SIBLINGS_ROW(Options, recording.has_siblings),
 	{"duration", LODE_SECONDS(Options, recording.duration_ms), .value = "SECONDS",
-		.summary = "sample for this long, then end the program (not with --pid)"},
+		.summary =
+			"sample for this long, then end the program (a process of --pid goes on)"},
 	{"kernel", LODE_FLAG(Options, recording.has_kernel),
 		.summary = "sample the kernel's code too, where that is allowed"},
 	{"no-switches", LODE_FLAG(Options, recording.has_no_switches), .is_rare = true,

@@ -52,8 +52,8 @@ static void init(void *options)
 
 static bool check(const Options *self, char **arguments, GError **error)
 {
-	if (!lode_parameter_take_one(
-		    arguments, self->is_over_time ? "FILE" : "PROFILE.lode", error))
+	if (!lode_parameter_take_one(arguments, self->is_over_time ? "recording" : "profile",
+		    self->is_over_time ? "perf.data" : "x.lode", error))
 		return false;
 	if (self->signatures == NULL)
 		return lode_parameter_refuse(

@@ -14,6 +14,7 @@
 #include "views/export/stack_export.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
 	LodePartChoice part;
@@ -105,13 +106,13 @@ static bool write_folded(const Export *self, GError **error)
 typedef struct {
 	const char *name;
 	bool (*write)(const Export *self, GError **error);
-	bool has_weight, has_event_rate;
+	bool has_weight, has_event_rate, is_binary;
 } Format;
 
 static const Format formats[] = {
 	{"flow", write_flow, true, true},
 	{"callgrind", write_callgrind, false, false},
-	{"pprof", write_pprof, true, false},
+	{"pprof", write_pprof, true, false, true},
 	{"firefox", write_firefox, true, false},
 	{"folded", write_folded, true, false},
 };
@@ -125,6 +126,10 @@ static const Format *find_format(const Options *given, GError **error)
 	else if (given->has_event_rate && !found->has_event_rate)
 		lode_parameter_refuse(
 			error, "--event-rate: the format %s has no attributes", found->name);
+	else if (found->is_binary && isatty(STDOUT_FILENO) == 1 &&
+		 (given->output == NULL || strcmp(given->output, "-") == 0))
+		lode_parameter_refuse(
+			error, "%s is not for a terminal: name a file by -o", found->name);
 	else
 		return found;
 	return NULL;
@@ -158,7 +163,7 @@ static int run(void *options, char **arguments, GError **error)
 	const Options *given = options;
 	Export self = {.event_rate = given->event_rate};
 
-	if (!lode_parameter_take_one(arguments, "PROFILE.lode", error))
+	if (!lode_parameter_take_one(arguments, "profile", "x.lode", error))
 		return LODE_EXIT_USAGE;
 	const Format *format = find_format(given, error);
 	if (format == NULL)

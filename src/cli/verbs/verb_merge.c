@@ -106,7 +106,8 @@ static void write_summary(const LodeProfile *profile, const char *path)
 
 static bool check_usage(const Options *given, char **arguments, GError **error)
 {
-	const char *message = arguments[0] == NULL ? "merge takes profiles"
+	const char *message = arguments[0] == NULL
+	                              ? "the names of profiles are missing, such as a.lode b.lode"
 	                      : given->output == NULL
 	                              ? "-o is missing: the profile to write, such as -o all.lode"
 	                              : NULL;

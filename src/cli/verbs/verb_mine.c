@@ -120,7 +120,7 @@ static int run(void *options, char **arguments, GError **error)
 	Options *given = options;
 	bool is_shared = given->uses_ranks || (!given->is_alone && lode_mpi_place().size != 1);
 
-	if (!lode_parameter_take_one(arguments, "PROFILE.lode", error))
+	if (!lode_parameter_take_one(arguments, "profile", "x.lode", error))
 		return LODE_EXIT_USAGE;
 	if (is_shared && given->mining.parameters.is_instruction_mode) {
 		lode_parameter_refuse(error,

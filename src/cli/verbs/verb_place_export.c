@@ -40,7 +40,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	const Options *given = options;
 
-	if (!lode_parameter_take_one(arguments, "FILE", error))
+	if (!lode_parameter_take_one(arguments, "placement", "x.placement", error))
 		return LODE_EXIT_USAGE;
 	if (given->form == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,

@@ -59,7 +59,8 @@ static const LodeParameter rows[] = {
 	{"delay", LODE_COUNT(Options, sampler.delay_ms), .least = 1, .most = MAX_MS, .value = "MS",
 		.summary = "start sampling after this many milliseconds"},
 	{"duration", LODE_SECONDS(Options, sampler.duration_ms), .value = "SECONDS",
-		.summary = "sample for this long, then end the program (not with --pid)"},
+		.summary =
+			"sample for this long, then end the program (a process of --pid goes on)"},
 	{"kernel", LODE_FLAG(Options, sampler.has_kernel),
 		.summary = "sample the kernel's code too, where that is allowed"},
 	{"no-switches", LODE_FLAG(Options, sampler.has_no_switches),

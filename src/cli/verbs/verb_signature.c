@@ -52,7 +52,7 @@ static bool check(const Options *self, char *const *paths, GError **error)
 {
 	if (paths[0] == NULL)
 		return lode_parameter_refuse(
-			error, "PROFILE.lode is missing: one or more profiles of one workload");
+			error, "the names of profiles are missing: one or more of one workload");
 	if (!check_name(self->name, error))
 		return false;
 	if (self->has_units && !(self->units > 0))

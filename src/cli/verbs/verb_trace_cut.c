@@ -58,7 +58,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	Options *given = options;
 
-	if (!lode_parameter_take_one(arguments, "TRACE.rps", error))
+	if (!lode_parameter_take_one(arguments, "packed trace", "x.rps", error))
 		return LODE_EXIT_USAGE;
 	if (given->output == NULL) {
 		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o y.rps");

@@ -113,7 +113,8 @@ static int run(void *options, char **arguments, GError **error)
 	const Options *given = options;
 	struct stat status;
 
-	if (!lode_parameter_take_one(arguments, "FILE (- for standard input)", error))
+	if (!lode_parameter_take_one(
+		    arguments, "trace", "trace.din, or - for standard input", error))
 		return LODE_EXIT_USAGE;
 	if (given->output == NULL) {
 		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o x.rps");

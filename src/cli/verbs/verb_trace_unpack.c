@@ -68,7 +68,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	Options *given = options;
 
-	if (!lode_parameter_take_one(arguments, "TRACE.rps", error) ||
+	if (!lode_parameter_take_one(arguments, "packed trace", "x.rps", error) ||
 		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
 	given->reading.range = &given->part.range;

@@ -27,6 +27,10 @@ try report empty.lode
 try report cut.lode
 try report folder
 try report no.lode
+for compressor in gzip xz zstd bzip2; do
+	$compressor -c x.lode >x.lode.packed
+	try report x.lode.packed
+done
 try import x.lode -o y.lode
 try import source.c -o y.lode
 try import no.data -o y.lode
@@ -79,10 +83,23 @@ try run -o
 try run --no-such-option -- true
 try record -F many -- true
 try report x.lode --limit many
+try report x.lode --limit 0
+try annotate x.lode F1 --limit 0
+try report x.lode --percent-limit 101
 try report x.lode --format yaml
 try report x.lode --findigs
 try report --functions
 try report x.lode new.lode
+try report x.lode no.lode
+try report
+try export
+try info
+try import
+try merge
+try signature
+try trace info
+try trace pack
+try place export
 try annotate x.lode
 try annotate x.lode D9
 try annotate x.lode F99

@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct {
 	char *folder, *path;
@@ -350,7 +351,7 @@ static const Harm harms[] = {
 	{"DROP TABLE mined_sequence", "table 'mined_sequence' is missing"},
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE' "
 	 "WHERE name = 'edge'",
-		"malformed"},
+		"the profile is damaged or was cut short"},
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 9999 "
 	 "WHERE name = 'edge'",
 		""},
@@ -613,11 +614,28 @@ static void test_other_files(Fixture *fixture, const void *data)
 	/* Opening a pipe would wait for ever. */
 	g_assert_cmpint(mkfifo(pipe_path, 0600), ==, 0);
 	assert_fails(pipe_path, LODE_ERROR_CORRUPT, "not a regular file");
-	assert_fails(fixture->folder, LODE_ERROR_CORRUPT, "not a regular file");
+	assert_fails(fixture->folder, LODE_ERROR_CORRUPT, "a directory, not a profile");
 	/* What is no profile can be replaced by one. */
 	write_sample(fixture->path);
 	g_autoptr(GError) error = read_all(fixture->path);
 	g_assert_no_error(error);
+}
+
+/* SQLite says only that it cannot open the file. */
+static void test_unreadable(Fixture *fixture, const void *data)
+{
+	enum { NOBODY = 65534 };
+	bool is_root = geteuid() == 0;
+
+	(void)data;
+	write_sample(fixture->path);
+	g_assert_cmpint(chmod(fixture->folder, 0755), ==, 0);
+	g_assert_cmpint(chmod(fixture->path, 0), ==, 0);
+	if (is_root)
+		g_assert_cmpint(seteuid(NOBODY), ==, 0);
+	assert_fails(fixture->path, LODE_ERROR_IO, ": Permission denied");
+	if (is_root)
+		g_assert_cmpint(seteuid(0), ==, 0);
 }
 
 /* A read that succeeds has passed every check; one that fails has said why. */
@@ -697,6 +715,7 @@ int main(int argc, char **argv)
 		{"/hostile_file/old_harm", test_old_harm},
 		{"/hostile_file/old_with_additions", test_old_with_additions},
 		{"/hostile_file/other_files", test_other_files},
+		{"/hostile_file/unreadable", test_unreadable},
 		{"/hostile_file/truncated", test_truncated},
 		{"/hostile_file/bit_flips", test_bit_flips},
 	};
