@@ -175,8 +175,8 @@ if $can_sample; then
 	# Each signal stops a program that has asked to be traced, until its parent lets it go on.
 	status=0
 	# shellcheck disable=SC2016
-	"$lode" run -F 1000 -o x.lode --report /dev/null -- \
-		perl -e '$SIG{USR1} = sub { $n++ }; syscall(101, 0, 0, 0, 0); kill USR1 => $$ for 1 .. 3; exit 3 + $n' >out 2>err || status=$?
+	"$lode" run -F 10000 -o x.lode --report /dev/null -- \
+		perl -e '$SIG{USR1} = sub { $n++ }; $sum += $_ for 1 .. 1000000; syscall(101, 0, 0, 0, 0); kill USR1 => $$ for 1 .. 3; exit 3 + $n' >out 2>err || status=$?
 	check "run: a program that asks to be traced" "$(status_is 6)" "$(left_nothing)"
 
 	cp "$(command -v sh)" with_rights
