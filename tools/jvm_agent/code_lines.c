@@ -162,30 +162,36 @@ static void add_line(CodeLines *self, uint64_t start, uint32_t line, uint32_t me
 
 /*
  * Adds the line of a piece from its start on. Gives the end, where the next one starts. Of what is
- * inlined too deep, the call is all there is. Pieces in a method without lines have none: code that
- * the compiler cannot say the origin of is said to be of the method that it read last, often the
- * class made for a lambda expression.
+ * inlined too deep, the call is all there is. Methods without lines, as those that the virtual
+ * machine makes for lambda expressions, are left out between others. A piece in one has no line:
+ * code that the compiler cannot say the origin of is said to be of the method that it read last,
+ * which often is such a one.
  */
 static uint64_t add_piece(CodeLines *self, jvmtiEnv *jvmti, const Piece *piece, uint64_t start)
 {
 	uint64_t end = (uint64_t)(uintptr_t)piece->end;
 	uint32_t method = NONE, line = 0, call = JITDUMP_NO_CALL;
+	bool is_known = false;
 
 	if (end <= start)
 		return start;
 	for (jint i = piece->n; i-- > 0 && piece->n - i <= JITDUMP_MAX_INLINED + 1;) {
-		method = find_method(self, jvmti, piece->methods[i]);
-		if (method != NONE && i + 1 < piece->n)
-			call = find_call(self, &(JitdumpCall){method, line, call});
-		if (method == NONE || (i + 1 < piece->n && call == NONE)) {
-			line = 0;
-			break;
+		uint32_t inner = find_method(self, jvmti, piece->methods[i]);
+
+		is_known = inner != NONE && self->methods[inner].file != NULL;
+		if (!is_known)
+			continue;
+		if (i + 1 < piece->n) {
+			call = find_call(self, &(JitdumpCall){inner, line, call});
+			is_known = call != NONE;
 		}
-		const LineTable *table = &self->tables[method];
-		line = self->methods[method].file != NULL
-		               ? code_line_find(table->lines, table->n, piece->locations[i])
-		               : 0;
+		if (!is_known)
+			break;
+		method = inner;
+		line = code_line_find(
+			self->tables[inner].lines, self->tables[inner].n, piece->locations[i]);
 	}
+	line = is_known ? line : 0;
 	add_line(self, start, line, method, line > 0 ? call : JITDUMP_NO_CALL);
 	return end;
 }

@@ -35,6 +35,8 @@ static const char walking[] =
 	"      head = n; }\n"
 	"    Random random = new Random(7); long sum = 0;\n"
 	"    for (int k = 0; k < 300; k++) sum += serve(head, random, 3000, 30);\n"
+	"    for (int k = 0; k < 300; k++)\n"
+	"      sum += java.util.stream.IntStream.range(0, 3000).map(x -> x ^ 7).sum();\n"
 	"    System.out.println(\"sum \" + sum); } }\n";
 
 static const char program[] = "public class Program {\n"
@@ -264,6 +266,12 @@ static void test_walk(Fixture *self, const void *data)
 	}
 	g_assert_cmpuint(n_known, >, 5);
 	g_assert_cmpuint(n_inlined, >, 0);
+	/* Methods without lines, of lambda expressions, are in no chain. */
+	for (guint i = 0; i < dump->calls->len; i++) {
+		const LodeJitCall *call = &g_array_index(dump->calls, LodeJitCall, i);
+		g_assert_true(call->outer == LODE_JIT_NO_CALL || call->file != NULL);
+		g_assert_null(strstr(call->function, "$$Lambda"));
+	}
 }
 
 /* Names of methods end with the tier, where the virtual machine describes its structs so. */
