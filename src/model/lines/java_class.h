@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes of compiled Java code: its lines have the file of what is inlined, but not its name.
+ * Classes of compiled Java code, where a dump says only the innermost line of what is inlined, as
+ * those of older agents do: it has the file, but not the name.
  *
  *   Main.total(int) [tier 4]   Main.java:7                      the method's own
  *                              java/math/BigDecimal.java:4678   inlined, of java.math.BigDecimal
