@@ -187,7 +187,14 @@ void lode_help_write_verbs(const char *first_word, FILE *out)
 void lode_help_write_overview(FILE *out)
 {
 	lode_display_line(out, "Usage: lode VERB [OPTION…] [ARGUMENT…]");
-	fputs("\nMines profiles for the code patterns that cost most.\n\n"
+	fputs("\nSays why a program takes time, where, and what to change.\n\n"
+	      "Begin with what you have:\n"
+	      "  a program               lode run -- ./program argument\n"
+	      "  a service that runs     lode run -p PID --duration 10\n"
+	      "  the same, changed       lode diff x.lode.old x.lode\n"
+	      "  a perf.data             lode import perf.data -o x.lode; lode report x.lode\n"
+	      "  a question about data   lode memory record -- ./program; lode memory x.lode\n"
+	      "  a browser               lode serve x.lode\n\n"
 	      "Verbs, from recording to viewing:\n",
 		out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
@@ -198,13 +205,6 @@ void lode_help_write_overview(FILE *out)
 	      "  -V, --version   show the version and exit\n"
 	      "      --completion=bash|zsh\n"
 	      "                  print the completion script of a shell and exit\n"
-	      "\n"
-	      "Examples:\n"
-	      "  lode run -o x.lode -- ./program argument   record, mine and report\n"
-	      "  lode report x.lode                         the report again\n"
-	      "  lode annotate x.lode F1                    the places of finding F1\n"
-	      "  lode mine x.lode --gap 1 --name gaps       mine again with a gap\n"
-	      "  lode import callgrind.out.* -o x.lode      existing recordings\n"
 	      "\n"
 	      "Exit status: 0 success, 1 failure, 2 wrong usage; verbs that run a program exit\n"
 	      "with its status.\n"
