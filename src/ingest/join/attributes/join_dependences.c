@@ -9,14 +9,14 @@
 #include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
 #include "ingest/join/attributes/dependence_search.h"
+#include "ingest/join/attributes/instruction_needs.h"
 #include "ingest/join/attributes/string_rounds.h"
-#include "ingest/join/join.h"
+#include "ingest/join/hidden_ways.h"
 #include "ingest/join/loops/loop_bounds.h"
 #include "ingest/join/loops/loop_dependences.h"
+#include "ingest/join/loops/loop_pairs.h"
 #include "ingest/join/loops/loop_shares.h"
-#include "ingest/join/loops/loop_times.h"
 #include "ingest/join/loops/observed_rounds.h"
-#include "model/causes.h"
 #include "model/observed/loops.h"
 #include "model/profile.h"
 
@@ -24,9 +24,6 @@
 
 /* Loops with less of all weight are not kept. */
 static const double LEAST_SHARE = 1e-4;
-
-/* A load needs so many misses per execution to be one that misses: as for ev:l1d-miss. */
-static const double MISS_RATE = 0.01;
 
 typedef struct {
 	LodeDependenceSearch *search;
@@ -52,103 +49,12 @@ typedef struct {
 typedef struct {
 	LodeProfile *profile;
 	LodeJoinCode *codes;
-	GArray *miss_events; /* uint32_t */
-	GArray *pairs;       /* LodeLoopPair, by function */
+	LodeNeedMaking making;
+	GArray *pairs; /* LodeLoopPair, by function */
 	const LodeCore *core;
 	double least_weight; /* of a loop that is kept */
 	Scratch *scratch;    /* of each worker */
 } Finding;
-
-/* --- what an instruction makes that others may wait for --- */
-
-static bool has_kind(const LodeJoinCode *code, LodeInstructionKind kind)
-{
-	return (code->kinds >> kind & 1) != 0;
-}
-
-/* Misses of the first level, by whatever name they were counted or sampled; at their causes. */
-static GArray *find_miss_events(const LodeProfile *profile)
-{
-	static const char *const miss_names[] = {"l1d-miss", "l1d-miss-sampled",
-		"L1-dcache-load-misses", "mem_load_retired.l1_miss",
-		"mem_load_uops_retired.l1_miss"};
-	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-
-	for (size_t i = 0; i < G_N_ELEMENTS(miss_names); i++) {
-		uint32_t event = lode_profile_find_event(profile, miss_names[i]);
-		uint32_t charged = lode_profile_event_as_charged(profile, event);
-		if (charged != LODE_NONE)
-			event = charged;
-		if (event != LODE_NONE)
-			g_array_append_val(events, event);
-	}
-	return events;
-}
-
-/* Where executions are estimates, any sample of a miss will do. */
-static bool is_missing(const Finding *self, uint32_t instruction)
-{
-	const LodeProfile *profile = self->profile;
-	double count = lode_profile_instruction(profile, instruction)->count;
-	double needed = profile->frequency == LODE_FREQUENCY_EXACT ? MISS_RATE * count : 0;
-
-	for (guint i = 0; i < self->miss_events->len; i++) {
-		double value = lode_profile_event_value(
-			profile, g_array_index(self->miss_events, uint32_t, i), instruction);
-		if (value > 0 && value >= needed)
-			return true;
-	}
-	return false;
-}
-
-static uint16_t load_kinds(const Finding *self, uint32_t instruction)
-{
-	static const struct {
-		LodeMemoryKind memory;
-		LodeNeed need;
-	} kinds[] = {
-		{LODE_MEMORY_POINTER, LODE_NEED_LOAD_POINTER},
-		{LODE_MEMORY_INDEXED, LODE_NEED_LOAD_INDEXED},
-		{LODE_MEMORY_GLOBAL, LODE_NEED_LOAD_GLOBAL},
-		{LODE_MEMORY_STACK, LODE_NEED_LOAD_STACK},
-	};
-	unsigned makes = 1u << LODE_NEED_LOAD;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if ((self->codes[instruction].memory >> kinds[i].memory & 1) != 0)
-			makes |= 1u << kinds[i].need;
-	if (is_missing(self, instruction))
-		makes |= 1u << LODE_NEED_MISS;
-	return (uint16_t)makes;
-}
-
-/* 1 << LodeNeed, of all that the result of an instruction is. */
-static uint16_t needs_made_by(const Finding *self, uint32_t instruction)
-{
-	static const struct {
-		LodeInstructionKind kind;
-		LodeNeed need;
-	} kinds[] = {
-		{LODE_KIND_MUL, LODE_NEED_MUL},
-		{LODE_KIND_DIV, LODE_NEED_DIV},
-		{LODE_KIND_FP, LODE_NEED_FP},
-		{LODE_KIND_CONVERT, LODE_NEED_CONVERT},
-		{LODE_KIND_ATOMIC, LODE_NEED_ATOMIC},
-	};
-	const LodeJoinCode *code = &self->codes[instruction];
-	unsigned makes = 0;
-
-	if (has_kind(code, LODE_KIND_CALL))
-		return 1u << LODE_NEED_CALL;
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (has_kind(code, kinds[i].kind))
-			makes |= 1u << kinds[i].need;
-	if (has_kind(code, LODE_KIND_LOAD))
-		makes |= load_kinds(self, instruction);
-	return (uint16_t)makes;
-}
-
-/* --- nodes and ways --- */
 
 static bool is_block_start(const LodeProfile *profile, const LodeInstruction *instruction)
 {
@@ -169,7 +75,7 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 		uint64_t offset = instruction->address - function->address;
 		LodeDependenceNode *node = &g_array_index(scratch->nodes, LodeDependenceNode, i);
 		*node = (LodeDependenceNode){
-			.makes = needs_made_by(self, index),
+			.makes = lode_needs_made_by(&self->making, index),
 			.loop_depth = own->loop_depth,
 			.is_call = (own->kinds >> LODE_KIND_CALL & 1) != 0,
 			.is_loop_head = own->is_loop_head,
@@ -283,158 +189,6 @@ static void add_ways(const Finding *self, const LodeFunction *function, Scratch 
 	}
 	memmove(firsts + 1, firsts, n * sizeof(uint32_t));
 	firsts[0] = 0;
-}
-
-/* --- ways that no sample shows --- */
-
-/* Whether code from `offset` on that is not in the profile, as it seemed not to be executed, may
- * lead back to code that is. It may be executed all the same, in too short a time for a sample. */
-static bool leads_back(const LodeProfile *profile, const LodeFunction *function, uint64_t offset)
-{
-	enum { MAX_PENDING = 64 };
-	const LodeInstruction *own = lode_profile_instruction(profile, function->first_instruction);
-	uint32_t n = function->n_instructions;
-	uint64_t pending[MAX_PENDING];
-	unsigned n_pending = 0;
-	gsize size;
-	const uint8_t *bytes = g_bytes_get_data(function->code, &size);
-	LodeInstructionDecoder decoder;
-
-	lode_instruction_decoder_init(&decoder);
-	lode_instruction_decoder_begin(&decoder, bytes, size, function->address);
-	pending[n_pending++] = offset;
-	for (unsigned i = 0; i < n_pending; i++) {
-		uint64_t address = function->address + pending[i];
-		uint32_t at = LODE_PARTITION_POINT(n, k, own[k].address < address);
-		LodeDecodedInstruction decoded;
-		if ((at < n && own[at].address == address) || n_pending + 2 > MAX_PENDING ||
-			!lode_instruction_decoder_decode(&decoder, bytes + pending[i],
-				size - pending[i], address, &decoded) ||
-			decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
-			return true;
-		uint64_t target = decoded.target - function->address;
-		uint64_t next = pending[i] + decoded.length;
-		bool is_jump = decoded.branch == LODE_BRANCH_CONDITIONAL ||
-		               decoded.branch == LODE_BRANCH_JUMP;
-		bool goes_on = decoded.branch != LODE_BRANCH_JUMP &&
-		               decoded.branch != LODE_BRANCH_RETURN &&
-		               decoded.branch != LODE_BRANCH_STOP;
-		if (is_jump && target < size)
-			pending[n_pending++] = target;
-		if (goes_on && next < size)
-			pending[n_pending++] = next;
-	}
-	return false;
-}
-
-/* Whether control may take ways in a function that its code in the profile does not show. */
-static bool has_hidden_ways(const Finding *self, const LodeFunction *function)
-{
-	const LodeProfile *profile = self->profile;
-	const LodeInstruction *own = lode_profile_instruction(profile, function->first_instruction);
-	uint32_t n = function->n_instructions;
-	uint64_t size = g_bytes_get_size(function->code);
-
-	if (function->address != own[0].address)
-		return true;
-	for (uint32_t i = 0; i < n; i++) {
-		const LodeJoinCode *code = &self->codes[function->first_instruction + i];
-		bool is_jump = code->branch == LODE_BRANCH_CONDITIONAL ||
-		               code->branch == LODE_BRANCH_JUMP;
-		bool goes_on = code->branch != LODE_BRANCH_JUMP &&
-		               code->branch != LODE_BRANCH_RETURN &&
-		               code->branch != LODE_BRANCH_STOP;
-		uint64_t target = code->target - function->address;
-		uint64_t next = own[i].address + code->length - function->address;
-		uint32_t to = LODE_PARTITION_POINT(n, k, own[k].address < code->target);
-		bool is_known = to < n && own[to].address == code->target;
-		bool is_followed = i + 1 < n && own[i + 1].address == own[i].address + code->length;
-		if (code->length == 0 || code->branch == LODE_BRANCH_INDIRECT_JUMP ||
-			(is_jump && !is_known && target < size &&
-				leads_back(profile, function, target)) ||
-			(goes_on && !is_followed && next < size &&
-				leads_back(profile, function, next)))
-			return true;
-	}
-	return false;
-}
-
-/* --- pairs of samples --- */
-
-LODE_ORDER(compare_pairs, LodeLoopPair, LODE_ASCENDING(function), LODE_ASCENDING(nodes[0]),
-	LODE_ASCENDING(nodes[1]), LODE_ASCENDING(pair->time_ns))
-
-/* The call that ends with a place; LODE_NONE: it is not in the profile. */
-static uint32_t find_call(const LodeProfile *profile, uint32_t image, uint64_t address)
-{
-	uint32_t function = lode_join_find_function(profile, image, address);
-
-	if (function == LODE_NONE)
-		return LODE_NONE;
-	const LodeFunction *found = lode_profile_function(profile, function);
-	const LodeInstruction *own = lode_profile_instruction(profile, found->first_instruction);
-	uint32_t at = LODE_PARTITION_POINT(found->n_instructions, i, own[i].address <= address);
-	return at > 0 && own[at - 1].address + own[at - 1].size == address + 1
-	               ? found->first_instruction + at - 1
-	               : LODE_NONE;
-}
-
-/* The pairs of samples whose code is in the profile: LodeLoopPair, sorted by function. */
-static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *images)
-{
-	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(LodeLoopPair));
-	const GArray *list = images->context->pairs != NULL
-	                             ? lode_sample_pairs_list(images->context->pairs)
-	                             : NULL;
-
-	for (guint i = 0; list != NULL && i < list->len; i++) {
-		const LodeSamplePair *pair = &LODE_AT(list, LodeSamplePair, i);
-		LodeLoopPair added = {
-			.called = pair->is_of_caller
-		                          ? lode_join_find(profile,
-						    lode_join_image_of(images, pair->called.image),
-						    pair->called.address)
-		                          : LODE_NONE,
-			.called_function = LODE_NONE,
-			.pair = pair,
-		};
-		if (added.called != LODE_NONE)
-			added.called_function =
-				lode_profile_instruction(profile, added.called)->function;
-		uint32_t function = LODE_NONE;
-		bool is_found = true;
-		for (unsigned k = 0; k < 2 && is_found; k++) {
-			const LodePlace *place = &pair->places[k];
-			uint32_t image = lode_join_image_of(images, place->image);
-			uint32_t found = pair->is_of_caller
-			                         ? find_call(profile, image, place->address)
-			                         : lode_join_find(profile, image, place->address);
-			is_found = found != LODE_NONE;
-			if (!is_found)
-				continue;
-			function = lode_profile_instruction(profile, found)->function;
-			is_found = k == 0 || function == added.function;
-			added.function = function;
-			added.nodes[k] =
-				found - lode_profile_function(profile, function)->first_instruction;
-		}
-		if (is_found)
-			g_array_append_val(pairs, added);
-	}
-	g_array_sort(pairs, compare_pairs);
-	return pairs;
-}
-
-/* Those of a function. */
-static const LodeLoopPair *pairs_of(const GArray *all, uint32_t function, size_t *out_n)
-{
-	const LodeLoopPair *pairs = (const LodeLoopPair *)(const void *)all->data;
-	guint n = all->len;
-	guint first = LODE_PARTITION_POINT(n, i, pairs[i].function < function);
-	guint end = LODE_PARTITION_POINT(n, i, pairs[i].function <= function);
-
-	*out_n = end - first;
-	return pairs + first;
 }
 
 /* --- times of loops --- */
@@ -570,7 +324,7 @@ static void find_times(const Finding *self, uint32_t index, Scratch *scratch)
 {
 	const LodeFunction *function = lode_profile_function(self->profile, index);
 	size_t n;
-	const LodeLoopPair *pairs = pairs_of(self->pairs, index, &n);
+	const LodeLoopPair *pairs = lode_loop_pairs_of(self->pairs, index, &n);
 	const Advancing advancing = {self, function};
 	guint n_before = scratch->found_times->len;
 
@@ -657,7 +411,7 @@ static void find_strides(const Finding *self, const LodeFunction *function, Scra
 	add_code_ways(self, function, scratch);
 	const LodeDependenceGraph graph = code_graph(function, scratch);
 	LodeLoopCode code = loop_code(&graph, &advancing, scratch);
-	if (has_hidden_ways(self, function))
+	if (lode_join_has_hidden_ways(self->profile, self->codes, function))
 		code.leaves = NULL;
 	g_array_set_size(scratch->walks, n);
 	LodeLoopStride *walks = (LodeLoopStride *)(void *)scratch->walks->data;
@@ -737,7 +491,7 @@ static void take_code(
 	add_code_ways(self, function, scratch);
 	out->graph = code_graph(function, scratch);
 	out->code = loop_code(&out->graph, &out->advancing, scratch);
-	if (has_hidden_ways(self, function))
+	if (lode_join_has_hidden_ways(self->profile, self->codes, function))
 		out->code.leaves = NULL;
 	lode_loop_shares_begin(shares, &out->code, function->first_instruction);
 }
@@ -762,7 +516,7 @@ static void carry_times(const Finding *self, const GArray *times)
 		LodeLoopTurn turn = {.time = time->time};
 		take_code(self, index, scratch, &at_hand, &shares);
 		turn.head = time->head - shares.first_instruction;
-		turn.pairs = pairs_of(self->pairs, index, &turn.n_pairs);
+		turn.pairs = lode_loop_pairs_of(self->pairs, index, &turn.n_pairs);
 		lode_loop_shares_add_turn(&shares, &turn, called_by);
 	}
 	for (guint i = 0; i < shares.callees->len; i++) {
@@ -840,8 +594,8 @@ void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, L
 	Finding finding = {
 		.profile = profile,
 		.codes = codes,
-		.miss_events = find_miss_events(profile),
-		.pairs = find_pairs(profile, images),
+		.making = {profile, codes, lode_miss_events_find(profile)},
+		.pairs = lode_loop_pairs_find(profile, images),
 		.core = core,
 		.least_weight = weight != LODE_NONE
 	                                ? LEAST_SHARE * lode_profile_event(profile, weight)->total
@@ -866,6 +620,6 @@ void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, L
 	for (unsigned i = 0; i < n_workers; i++)
 		scratch_clear(&finding.scratch[i]);
 	g_free(finding.scratch);
-	g_array_unref(finding.miss_events);
+	g_array_unref(finding.making.miss_events);
 	g_array_unref(finding.pairs);
 }
