@@ -801,7 +801,7 @@ static void add_left_processes(Session *self)
 static char *rate_text(const Session *self)
 {
 	const LodeSampleSlices *slices = &self->recording.slices;
-	char part[LODE_NUMBER_SIZE], dense[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
+	char part[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
 
 	if (self->tracer != NULL)
 		return g_strdup(lode_ptrace_sampler_text(self->tracer));
@@ -809,14 +809,13 @@ static char *rate_text(const Session *self)
 	if (!self->was_sliced || slices->passed_us < NOTABLE_SLICED * all_us)
 		return NULL;
 	lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part);
-	lode_number_format_share(MIN(slices->passed_us / MAX(all_us, 1), 1), dense);
 	if (self->recording.has_few_events)
 		return g_strdup_printf(
 			"sampled for %s of the time, as %s threads and processes start a second",
 			part, lode_number_format_count(self->recording.tasks.rate, number));
-	return g_strdup_printf(
-		"threads switched over %s times a second in %s of the time: %s of that was sampled",
-		lode_number_format_count(LODE_SWITCHES_DENSE / 2, number), dense, part);
+	return g_strdup_printf("%.2g s had over %s thread switches a second: %s of it was sampled",
+		slices->passed_us / 1e6, lode_number_format_count(LODE_SWITCHES_DENSE / 2, number),
+		part);
 }
 
 /* With what it took, where that is more than it should; NULL: neither is worth a word. */
