@@ -222,6 +222,7 @@ function useAsked<T>(query: string | null, what: Ask, asking: (query: string, si
 export interface Profile {
 	program: string | null;
 	creator: string | null;
+	part?: string;
 	frequency: "exact" | "sampled" | "inferred" | "given";
 	weight_event: string | null;
 	sampled_events?: string[]; /* those that can be the weight, if there are several */

@@ -171,13 +171,13 @@ function Detail({ one, route }: { one: Diagnosis; route: Route }) {
 	);
 }
 
-function Row({ one, route, most }: { one: Diagnosis; route: Route; most: number }) {
+function Row({ one, route }: { one: Diagnosis; route: Route }) {
 	const isOpen = route.params.get("open") === one.id;
 	return (
 		<>
 			<tr class={isOpen ? "open" : ""}>
 				<td class="share">
-					<Range low={one.saves.low} high={one.saves.high} most={most} />
+					<Range low={one.saves.low} high={one.saves.high} />
 					<b>{percents(one.saves.low, one.saves.high)}</b>
 				</td>
 				<td class="number optional">
@@ -218,7 +218,6 @@ function Row({ one, route, most }: { one: Diagnosis; route: Route; most: number 
 }
 
 export function Diagnoses({ data, route }: { data: Findings; route: Route }) {
-	const most = Math.max(...data.diagnoses.map((one) => one.saves.high), 0.01);
 	if (data.too_short) return <p>Too few samples to tell what costs: let the program run longer, or repeat it.</p>;
 	if (data.diagnoses.length === 0) return null;
 	return (
@@ -241,7 +240,7 @@ export function Diagnoses({ data, route }: { data: Findings; route: Route }) {
 				</thead>
 				<tbody>
 					{data.diagnoses.map((one) => (
-						<Row key={one.id} one={one} route={route} most={most} />
+						<Row key={one.id} one={one} route={route} />
 					))}
 				</tbody>
 			</table>

@@ -44,9 +44,9 @@ export function Bar({ value, error = 0, most }: { value: number; error?: number;
 	);
 }
 
-/** A bar from `low` to `high` of `most`; a faint one from 0 where the lower end is not known. */
-export function Range({ low, high, most }: { low: number | null; high: number; most: number }) {
-	const scale = (one: number) => Math.max(0, Math.min(100, (100 * one) / (most || 1)));
+/** A bar from `low` to `high` of all, 0 to 1; a faint one from 0 where the lower end is not known. */
+export function Range({ low, high }: { low: number | null; high: number }) {
+	const scale = (one: number) => Math.max(0, Math.min(100, 100 * one));
 	const begin = scale(low ?? 0);
 	return (
 		<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
@@ -102,6 +102,22 @@ function origin(one: Profile): string {
 /** The description of the profile. */
 export function Facts({ head }: { head: Head }) {
 	const one = head.profile;
+	const system = one.system_seconds ?? 0;
+	const seconds = (one.user_seconds ?? 0) + system;
+	/* As on the terminal's first screen; how executions were inferred is said below the page. */
+	if (one.frequency === "inferred" && seconds > 0 && one.part === undefined)
+		return (
+			<p class="facts">
+				<b class="program">{one.program ?? "?"}</b>
+				<span>
+					{seconds.toPrecision(3)} s of processor time, {share(system / seconds)} in the kernel
+					{one.is_kernel_sampled ? ", sampled too" : ""}
+				</span>
+				<span>
+					{some(one.instructions, "instruction")}, {some(one.functions, "function")}
+				</span>
+			</p>
+		);
 	return (
 		<p class="facts">
 			<b class="program">{one.program ?? "?"}</b>
