@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void add_children_of_thread(const char *directory, const char *thread, GArray *processes)
 {
@@ -66,6 +68,15 @@ static void add_siblings(const char *proc, pid_t pid, GArray *processes)
 	}
 }
 
+/* Others' processes, as those of sudo, cannot be sampled: the kernel would refuse them all. */
+static bool is_ours(const char *proc, pid_t pid)
+{
+	g_autofree char *path = g_strdup_printf("%s/%d", proc, (int)pid);
+	struct stat status;
+
+	return geteuid() == 0 || (stat(path, &status) == 0 && status.st_uid == geteuid());
+}
+
 GArray *lode_process_tree_list(const LodeProcessTree *self, const char *proc)
 {
 	GArray *processes = g_array_new(FALSE, FALSE, sizeof(pid_t));
@@ -75,10 +86,14 @@ GArray *lode_process_tree_list(const LodeProcessTree *self, const char *proc)
 	g_array_append_val(processes, self->pid);
 	if (self->has_siblings)
 		add_siblings(proc, self->pid, processes);
+	/* Where the tree is of the shell that started us, we and what we start are in it. */
+	if (self->pid != getpid())
+		g_hash_table_add(found, GINT_TO_POINTER(getpid()));
 	/* The list grows while it is walked; what is there already is dropped. */
 	for (guint i = 0; i < processes->len; i++) {
 		pid_t next = g_array_index(processes, pid_t, i);
-		if (!g_hash_table_add(found, GINT_TO_POINTER(next)))
+		if (!g_hash_table_add(found, GINT_TO_POINTER(next)) ||
+			(i > 0 && !is_ours(proc, next)))
 			continue;
 		add_children(proc, next, processes);
 		g_array_index(processes, pid_t, n++) = next;

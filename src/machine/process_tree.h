@@ -20,6 +20,8 @@ typedef struct {
 	bool has_siblings;
 } LodeProcessTree;
 
-/* The processes (pid_t), `pid` first whether it runs or not; `proc` is "/proc". A process that is
- * started meanwhile may be missing. The caller unrefs the array. */
+/* The processes (pid_t), `pid` first whether it runs or not; `proc` is "/proc". Without the calling
+ * process and what it started, unless it is `pid`, and without processes of other users, with what
+ * these started, unless the caller is root. A process that is started meanwhile may be missing. The
+ * caller unrefs the array. */
 GArray *lode_process_tree_list(const LodeProcessTree *self, const char *proc);

@@ -93,7 +93,8 @@ static bool is_of_others(const char *path, const char *base)
 	       !begins_with_one(path, own, G_N_ELEMENTS(own));
 }
 
-/* Of code: who calls a service, or the kernel, may call it otherwise, or with other settings. */
+/* Only causes in code have authors: a user can call a service or the kernel differently, or with
+ * other settings. */
 static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
 {
 	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||

@@ -73,7 +73,7 @@ static void cover_births(Attachment *self)
 	}
 }
 
-/* Of all processes; NULL: the first does not run. */
+/* The threads of all processes of the tree; NULL: the first process does not run. */
 static GArray *list_threads(const LodeProcessTree *tree, GError **error)
 {
 	g_autoptr(GArray) processes = lode_process_tree_list(tree, "/proc");

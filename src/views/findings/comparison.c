@@ -715,7 +715,7 @@ static Side side_of(const View *self, const LodeComparedSide *one, int side)
 	return row;
 }
 
-/* `diagnosis` NULL: the row is another's. */
+/* Adds the row of a diagnosis; with `diagnosis` NULL, that of a function, line or finding. */
 static void add_row(const View *self, Row row, const LodeComparedDiagnosis *diagnosis, GArray *rows)
 {
 	const LodeDiagnosis *base = diagnosis != NULL ? diagnosis->sides[0] : NULL;

@@ -256,7 +256,7 @@ static const LodeColumn row_columns[] = {
 };
 const LodeColumns lode_sharing_row_columns = LODE_COLUMNS("rows", row_columns, Row);
 
-/* Of a line, an access, or the accesses that are not shown. */
+/* A row for a line, for an access, or for the accesses that are not shown. */
 static void add_row(GArray *rows, Row row, const LodeAccessTotals *totals)
 {
 	row.weight = totals->weight;
@@ -438,7 +438,7 @@ static void write_text(const View *self, FILE *out)
 
 /* --- JSON and CSV --- */
 
-/* What was executed, and by whom. */
+/* The code of an access, and the thread that executed it. */
 typedef struct {
 	char *thread;
 	double tid, line; /* no number: unknown */

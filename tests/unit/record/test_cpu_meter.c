@@ -122,6 +122,11 @@ static void test_tree(Fixture *self, const void *data)
 	write_named(self, 1, "init", times, "20 21 22 23");
 	assert_tree(self, 20, true, "20 21 22 30");
 	assert_tree(self, 99, true, "99");
+	/* Neither who asks nor what it started. */
+	g_autofree char *asker = g_strdup_printf("20 %d", (int)getpid());
+	write_named(self, 1, "shell", times, asker);
+	write_process(self, getpid(), times, "22");
+	assert_tree(self, 1, false, "1 20");
 }
 
 /* What was seen last counts; no time passes backwards. */
