@@ -133,12 +133,13 @@ static void append_machines(const LodeProfile *const profiles[2], GString *out)
 }
 
 /* By what both recordings say of their first sampled event: "sampled 1500 times a second, 6000 at
- * first", by which short programs have more samples a second. */
+ * first", by which short programs have more samples a second. Events after it, such as page faults,
+ * have rates of their own. */
 static bool are_asked_for_alike(const LodeProfile *const profiles[2])
 {
 	for (guint i = 0; i < profiles[0]->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profiles[0], i);
-		if (event->description == NULL || !g_str_has_prefix(event->description, "sampled "))
+		if (event->kind != LODE_EVENT_SAMPLED || event->description == NULL)
 			continue;
 		uint32_t other = lode_profile_find_event(profiles[1], event->name);
 		return other != LODE_NONE &&

@@ -66,6 +66,18 @@ static void test_differences(void)
 		lode_profile_add_event(self.profiles[side], "cpu-clock",
 			"sampled 1500 times a second, 6000 at first", LODE_EVENT_SAMPLED, NULL, 0);
 	check(&self, "");
+	/* What sampling took stands in place of the rate of one; page faults do not answer for it.
+	 */
+	set_up(&self);
+	self.comparison.profiles[1].samples = 10;
+	lode_profile_add_event(self.profiles[0], "cpu-clock", "lode itself took 1.1 %",
+		LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_add_event(self.profiles[1], "cpu-clock", "sampled 50 times a second",
+		LODE_EVENT_SAMPLED, NULL, 0);
+	for (int side = 0; side < 2; side++)
+		lode_profile_add_event(self.profiles[side], "page-faults", "sampled every 61",
+			LODE_EVENT_SAMPLED, NULL, 0);
+	check(&self, "Different rates, a sample each 10 → 100 time:");
 	set_up(&self);
 	self.profiles[1]->is_kernel_sampled = true;
 	check(&self, "The kernel is sampled in new alone:");
