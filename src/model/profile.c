@@ -13,6 +13,7 @@
 #include "model/origins.h"
 #include "model/process.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ void lode_profile_free(LodeProfile *self)
 		return;
 	lode_memory_free(self->memory);
 	lode_stacks_free(self->stacks);
+	lode_waits_free(self->waits);
 	lode_windows_free(self->windows);
 	lode_origin_parts_free(self->origin_parts);
 	g_array_unref(self->loops);

@@ -27,6 +27,7 @@
 typedef struct LodeMemory LodeMemory;
 typedef struct LodeOriginParts LodeOriginParts;
 typedef struct LodeStacks LodeStacks;
+typedef struct LodeWaits LodeWaits;
 typedef struct LodeWindows LodeWindows;
 
 typedef struct {
@@ -209,6 +210,7 @@ typedef struct LodeProfile {
 	LodeWindows *windows;          /* executed step by step; NULL: none were recorded */
 	GArray *loops;                 /* LodeLoop: natural loops that executed */
 	GArray *thread_times;          /* LodeThreadTime; empty: no switches were recorded */
+	LodeWaits *waits;              /* NULL: nobody looked at threads that wait */
 	GArray *origins;               /* LodeOrigin; empty: of a flow file, or lode 0.1.0 */
 	LodeOriginParts *origin_parts; /* what each gave; NULL: nothing was merged, or not read */
 

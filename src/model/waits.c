@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/waits.h"
+
+LodeWaits *lode_waits_new(void)
+{
+	LodeWaits *self = g_new0(LodeWaits, 1);
+
+	self->rows = g_array_new(FALSE, TRUE, sizeof(LodeWait));
+	self->causes = g_array_new(FALSE, TRUE, sizeof(LodeWaitCause));
+	return self;
+}
+
+void lode_waits_free(LodeWaits *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->rows);
+	g_array_unref(self->causes);
+	g_free(self);
+}
+
+static const char *const reason_words[LODE_N_WAIT_REASONS] = {
+	[LODE_WAIT_LOCK] = "lock",
+	[LODE_WAIT_CONDITION] = "condition",
+	[LODE_WAIT_JOIN] = "join",
+	[LODE_WAIT_CHILD] = "child",
+	[LODE_WAIT_SLEEP] = "sleep",
+	[LODE_WAIT_POLL] = "poll",
+	[LODE_WAIT_READ] = "read",
+	[LODE_WAIT_WRITE] = "write",
+	[LODE_WAIT_SYNC] = "sync",
+	[LODE_WAIT_PIPE] = "pipe",
+	[LODE_WAIT_SOCKET] = "socket",
+	[LODE_WAIT_PAGE] = "page",
+	[LODE_WAIT_PROCESSOR] = "processor",
+	[LODE_WAIT_STOPPED] = "stopped",
+	[LODE_WAIT_OTHER] = "other",
+	[LODE_WAIT_UNSEEN] = "unseen",
+};
+
+const char *lode_wait_reason_to_text(LodeWaitReason reason)
+{
+	return reason < LODE_N_WAIT_REASONS ? reason_words[reason] : "unknown";
+}
+
+LodeWaitReason lode_wait_reason_from_text(const char *text)
+{
+	unsigned reason = 0;
+
+	while (reason < LODE_N_WAIT_REASONS && g_strcmp0(text, reason_words[reason]) != 0)
+		reason++;
+	return (LodeWaitReason)reason;
+}

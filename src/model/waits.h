@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where threads waited, and for what, by looks at them (docs/reference/waiting.md):
+ *
+ *   waits of one thread ── reason, object      lock, "ledger_lock"
+ *                       ├─ stack               where: a place with its callers, in LodeStacks
+ *                       ├─ holder              where the thread was that had the lock
+ *                       └─ time, number        lengths are exact; to which row is by looks
+ *
+ * The critical path is the chain of work and waits that the program's end waited for, from its end
+ * back to its start: what is not on it takes no time by the clock.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+	LODE_WAIT_LOCK,
+	LODE_WAIT_CONDITION,
+	LODE_WAIT_JOIN,  /* another thread's end */
+	LODE_WAIT_CHILD, /* another process's end */
+	LODE_WAIT_SLEEP,
+	LODE_WAIT_POLL, /* poll, select, epoll */
+	LODE_WAIT_READ,
+	LODE_WAIT_WRITE,
+	LODE_WAIT_SYNC, /* fsync and the like */
+	LODE_WAIT_PIPE,
+	LODE_WAIT_SOCKET,
+	LODE_WAIT_PAGE, /* memory that is read from a file, or from swap */
+	LODE_WAIT_PROCESSOR,
+	LODE_WAIT_STOPPED, /* by a signal, or a debugger */
+	LODE_WAIT_OTHER,   /* a system call of another kind */
+	LODE_WAIT_UNSEEN,  /* nobody looked at */
+	LODE_N_WAIT_REASONS,
+} LodeWaitReason;
+
+/* The waits of one thread that are alike in all that is told of them. Strings are the profile's. */
+typedef struct {
+	LodeWaitReason reason;
+	char *call;        /* the system call, "fsync"; NULL: none */
+	char *object;      /* what was waited for: "ledger_lock", a file, "gzip"; NULL: not known */
+	char *thread_name; /* NULL: unknown */
+	uint32_t pid, tid;
+	uint32_t stack;        /* of LodeStacks; LODE_NONE: not known */
+	uint32_t holder_stack; /* where its holder was most; LODE_NONE: not known */
+	char *holder_call; /* the system call that the holder was in; NULL: it ran, or no holder */
+	double holder_share; /* of the looks that know the holder: in which it was there; 0: none */
+	uint32_t cause;      /* of LodeWaits.causes; LODE_NONE: none is computed */
+	double waiting_ns;
+	double path_ns; /* of the critical path: time charged to these waits themselves */
+	double count, longest_ns;
+	double looks; /* that it is known by; 0: it is known exactly */
+	bool is_idle; /* waits for work: no cause of anything */
+} LodeWait;
+
+/* Rows whose waiting goes away together: those for one lock, or at one line. */
+typedef struct {
+	double high_ns; /* the pieces of the critical path that were reached through these waits */
+	double low_ns;  /* by which the program is shorter in a replay without them */
+} LodeWaitCause;
+
+typedef struct LodeWaits {
+	GArray *rows;    /* LodeWait, by waiting_ns, falling */
+	GArray *causes;  /* LodeWaitCause */
+	double clock_ns; /* from the program's begin to its end, or as long as it was recorded */
+	double running_ns, waiting_ns; /* of all threads */
+	double seen_ns;                /* of the waiting: its reason is known */
+	bool has_path;          /* the program's end was seen, and its critical path computed */
+	double path_running_ns; /* of the path: a thread ran */
+	double path_sure; /* share of the path's waits whose end is known to be somebody's doing */
+	double path_threads; /* that ran on average along the path */
+} LodeWaits;
+
+/* Empty; never NULL. */
+LodeWaits *lode_waits_new(void);
+void lode_waits_free(LodeWaits *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaits, lode_waits_free)
+
+/* "lock", "condition" …, as in JSON; and back: LODE_N_WAIT_REASONS: no such word. */
+const char *lode_wait_reason_to_text(LodeWaitReason reason);
+LodeWaitReason lode_wait_reason_from_text(const char *text);
