@@ -9,8 +9,8 @@
 #include "views/form/display_text.h"
 
 #define OPTIONS_OF_SAMPLING                                                                        \
-	"once pid siblings duration kernel no-switches no-registers event call-chains call-graph " \
-	"frequency probes windows"
+	"once pid siblings duration kernel no-switches no-waits no-registers event call-chains "   \
+	"call-graph frequency probes windows"
 
 typedef LodeRecordingOptions Options;
 
@@ -61,6 +61,8 @@ const LodeParameter lode_recording_rows[] = {
 	{"no-switches", LODE_FLAG(Options, recording.has_no_switches), .is_rare = true,
 		.summary = "do not record context switches, for a program that makes a hundred "
 			   "thousand a second: no latency, no times of threads"},
+	{"no-waits", LODE_FLAG(Options, recording.has_no_waits), .is_rare = true,
+		.summary = "do not look at threads that wait: no causes of waiting"},
 	{"no-registers", LODE_FLAG(Options, recording.has_no_registers), .is_rare = true,
 		.summary = "record neither registers nor the top of the stack with samples, nor "
 			   "page faults: smaller recordings, without data addresses and callers"},

@@ -20,7 +20,7 @@ enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 typedef struct {
 	LodePerfSamplerOptions sampler;
 	const char *call_graph, *windows, *probes;
-	bool serves;
+	bool serves, has_no_waits;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -66,6 +66,8 @@ static const LodeParameter rows[] = {
 	{"no-switches", LODE_FLAG(Options, sampler.has_no_switches),
 		.summary = "do not record context switches, for a program that makes a hundred "
 			   "thousand a second: no latency, no times of threads"},
+	{"no-waits", LODE_FLAG(Options, has_no_waits),
+		.summary = "do not look at threads that wait: no causes of waiting"},
 	LODE_PROBES_ROW(Options, probes, LODE_PROBES_OF_RECORD),
 	LODE_WINDOWS_ROW(Options, windows),
 	{"serve", LODE_FLAG(Options, serves),
@@ -101,6 +103,7 @@ static bool complete(Options *self, char **arguments, GError **error)
 	sampler->has_user_registers |= sampler->user_stack_bytes > 0;
 	sampler->argv = (const char *const *)arguments;
 	sampler->can_trace = true;
+	sampler->has_waits = !self->has_no_waits;
 	sampler->notes = lode_wrapped_program_notes("record");
 	return true;
 }

@@ -243,7 +243,11 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 		if (choice->stretch == LODE_PERF_IN_SLICES)
 			remember_ids(self->slice_ids, choice);
 	}
-	if (!lode_perf_writer_publish(self->writer, self->choices, error))
+	self->written = g_ptr_array_new();
+	g_ptr_array_extend(self->written, self->choices, NULL, NULL);
+	if (self->looker != NULL)
+		g_ptr_array_add(self->written, lode_wait_looker_choice(self->looker));
+	if (!lode_perf_writer_publish(self->writer, self->written, error))
 		return false;
 	if (self->page_output != NULL && self->mappings != NULL &&
 		(self->pages = lode_page_survey_open(self->page_output, "/proc", error)) == NULL)
@@ -337,6 +341,16 @@ static void survey_memory(LodePerfRecording *self)
 		lode_v8_survey_run(self->heaps, pids);
 }
 
+/* Looks are no samples of the program's work, which observers are for. */
+static void write_looks(LodePerfRecording *self)
+{
+	if (self->looker == NULL)
+		return;
+	g_autoptr(GByteArray) records = lode_wait_looker_take(self->looker);
+	if (records->len > 0 && self->write_error == NULL)
+		lode_perf_writer_add(self->writer, records->data, records->len, &self->write_error);
+}
+
 void lode_perf_recording_drain(LodePerfRecording *self)
 {
 	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
@@ -345,6 +359,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 	for (unsigned i = 0; i < self->events->cpus->len; i++)
 		has_read |= drain_ring(
 			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
+	write_looks(self);
 	if (look_for_mappings(self) && has_read)
 		write_records(self, &round_end, sizeof(round_end));
 	bound_switches(self);
@@ -470,7 +485,7 @@ bool lode_perf_recording_finish(
 	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error)
 {
 	LodePerfFeatureInput input = {
-		.choices = self->choices,
+		.choices = self->written,
 		.tally = &self->tally,
 		.command = program->options->command,
 		.program = program->program,
@@ -529,6 +544,7 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	g_clear_pointer(&self->slice_ids, g_hash_table_unref);
 	g_clear_pointer(&self->writer, lode_perf_writer_close);
 	g_clear_pointer(&self->choices, g_ptr_array_unref);
+	g_clear_pointer(&self->written, g_ptr_array_unref);
 	lode_perf_tally_clear(&self->tally);
 	g_clear_pointer(&self->kernel, g_byte_array_unref);
 	g_clear_pointer(&self->sources, lode_perf_sources_free);

@@ -17,11 +17,13 @@
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
 #include "record/probes/probe_recorder.h"
+#include "record/waits/wait_looker.h"
 
 typedef struct LodeSpeedMeter LodeSpeedMeter;
 
 typedef struct {
 	GPtrArray *choices; /* LodePerfChoice */
+	GPtrArray *written; /* those of the file: that of looks, too; borrowed */
 	LodePerfEventSet *events;
 	LodePerfWriter *writer;
 	LodePerfTally tally;
@@ -42,6 +44,7 @@ typedef struct {
 	struct LodeV8Survey *heaps;       /* likewise; borrowed */
 	LodeWindowRecorder *windows;      /* borrowed; NULL: not wanted */
 	LodeProbeRecorder *probes;        /* likewise */
+	LodeWaitLooker *looker;           /* likewise */
 	LodeWindowLogs *logs;             /* of both; borrowed; NULL: none */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	LodeSpeedMeter *speed;            /* NULL: not begun */

@@ -79,6 +79,7 @@ typedef struct {
 	char *windows_obstacle;      /* why the program can have none; NULL: nothing is known */
 	LodeProbeRecorder *probes;   /* NULL: none */
 	LodeWindowLogs *probe_logs;  /* of probes without windows; NULL: none */
+	LodeWaitLooker *looker;      /* at threads that wait; NULL: none */
 	LodeRunningProcess running;  /* the attached process */
 	LodeCpuMeter meter;
 	struct rusage usage; /* of the program, when it has ended */
@@ -169,6 +170,8 @@ static void switch_sampling(Session *self, bool is_on)
 		lode_ptrace_sampler_switch(self->tracer, is_on);
 	if (self->windows != NULL)
 		lode_window_recorder_switch(self->windows, is_on);
+	if (self->looker != NULL)
+		lode_wait_looker_switch(self->looker, is_on);
 	if (is_on && self->meter.pid == 0)
 		begin_meter(self);
 	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
@@ -631,6 +634,21 @@ static void prepare_probes(Session *self, const LodePerfKernel *kernel)
 	self->recording.logs = logs;
 }
 
+/* Without context switches it is not known how long threads wait. */
+static void prepare_waits(Session *self)
+{
+	const LodePerfSamplerOptions *options = self->options;
+	const LodeProcessTree tree = {
+		.pid = is_program(self) ? self->program.pid : options->pid,
+		.has_siblings = options->has_siblings,
+	};
+
+	if (!options->has_waits || options->has_no_switches || self->tracer != NULL)
+		return;
+	self->looker = lode_wait_looker_new(&tree);
+	self->recording.looker = self->looker;
+}
+
 /* Forks, but does not execute it; gives its path, or NULL. */
 static char *hold_command(Session *self, GError **error)
 {
@@ -705,6 +723,7 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		*self->options->has_started = true;
 	if (self->options->runtime != NULL)
 		lode_jit_runtime_add_process(self->options->runtime, (uint32_t)self->program.pid);
+	prepare_waits(self);
 	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->is_enabled = !starts_stopped(self);
@@ -742,8 +761,10 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 		return false;
 	lode_perf_recording_follow(&self->recording, self->options->pid);
 	if (!open_events(self, kernel, NULL, error) ||
-		(path != NULL && !lode_perf_program_release(&self->program, path, error)) ||
-		!lode_perf_recording_begin(&self->recording, error))
+		(path != NULL && !lode_perf_program_release(&self->program, path, error)))
+		return false;
+	prepare_waits(self);
+	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	/* Linux 5.3 and later; poll() ignores −1, and the rings end with the process */
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
@@ -840,7 +861,8 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 
 	if (self->tracer != NULL)
 		lode_ptrace_sampler_end(self->tracer);
-
+	if (self->looker != NULL)
+		lode_wait_looker_end(self->looker);
 	if (has_usage)
 		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
@@ -981,6 +1003,8 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	set_deadlines(self);
 	set_up_waits(self);
 	self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
+	if (self->looker != NULL)
+		lode_wait_looker_begin(self->looker, self->is_enabled);
 	while (!self->is_over)
 		wait_once(self);
 	return finish(self, kernel, error) ? result_of(self) : NULL;
@@ -994,6 +1018,7 @@ static void session_clear(Session *self)
 	lode_perf_recording_clear(&self->recording);
 	lode_perf_control_fifo_close(&self->control);
 	g_clear_pointer(&self->probes, lode_probe_recorder_free);
+	g_clear_pointer(&self->looker, lode_wait_looker_free);
 	g_clear_pointer(&self->windows, lode_window_recorder_free);
 	g_clear_pointer(&self->tracer, lode_ptrace_sampler_free);
 	g_clear_pointer(&self->probe_logs, lode_window_logs_free);

@@ -41,7 +41,8 @@ enum {
 /* Of the flags. */
 enum {
 	LODE_LOOK_OF_HOLDER = 1, /* at the holder of a lock, for its place: stands for no waiting */
-	LODE_LOOK_ON_32_BITS = 2, /* the numbers of calls are those of i386 */
+	LODE_LOOK_ON_32_BITS = 2,  /* the numbers of calls are those of i386 */
+	LODE_LOOK_WAS_REFUSED = 4, /* only the kernel's function is known */
 };
 
 enum { LODE_LOOK_NO_CALL = -1, LODE_LOOK_RUNS = -2 };

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/waits/looked_thread.h"
+
+#include "base/bits.h"
+#include "base/monotonic_clock.h"
+#include "sources/perf_data/wait_look.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__aarch64__)
+enum { STACK_POINTER = PERF_REG_ARM64_SP, PROGRAM_COUNTER = PERF_REG_ARM64_PC };
+#else
+enum { STACK_POINTER = PERF_REG_X86_SP, PROGRAM_COUNTER = PERF_REG_X86_IP };
+#endif
+
+enum { PATH_BYTES = 64, TEXT_BYTES = 256, PAGE_BYTES = 4096, MAX_STACK_PARTS = 18 };
+
+/* Of a process: those whose stack was taken. */
+enum { MAX_PLACES = 1 << 16 };
+
+/* Where a system call has its descriptor, and how long it wants to wait. */
+typedef struct {
+	int call;
+	int8_t descriptor;   /* the argument's number; -1: none */
+	int8_t milliseconds; /* likewise: that is a number of them; negative ones are for ever */
+	int8_t time;         /* likewise: that points to a struct timespec */
+	int8_t flags;        /* likewise: in which TIMER_ABSTIME says that the time is a moment */
+} Call;
+
+static const Call calls[] = {
+	{SYS_read, 0, -1, -1, -1},
+	{SYS_write, 0, -1, -1, -1},
+	{SYS_pread64, 0, -1, -1, -1},
+	{SYS_pwrite64, 0, -1, -1, -1},
+	{SYS_readv, 0, -1, -1, -1},
+	{SYS_writev, 0, -1, -1, -1},
+	{SYS_preadv, 0, -1, -1, -1},
+	{SYS_pwritev, 0, -1, -1, -1},
+	{SYS_preadv2, 0, -1, -1, -1},
+	{SYS_pwritev2, 0, -1, -1, -1},
+	{SYS_fsync, 0, -1, -1, -1},
+	{SYS_fdatasync, 0, -1, -1, -1},
+	{SYS_sync_file_range, 0, -1, -1, -1},
+	{SYS_syncfs, 0, -1, -1, -1},
+	{SYS_ftruncate, 0, -1, -1, -1},
+	{SYS_fallocate, 0, -1, -1, -1},
+	{SYS_flock, 0, -1, -1, -1},
+	{SYS_fcntl, 0, -1, -1, -1},
+	{SYS_ioctl, 0, -1, -1, -1},
+	{SYS_accept, 0, -1, -1, -1},
+	{SYS_accept4, 0, -1, -1, -1},
+	{SYS_connect, 0, -1, -1, -1},
+	{SYS_recvfrom, 0, -1, -1, -1},
+	{SYS_recvmsg, 0, -1, -1, -1},
+	{SYS_recvmmsg, 0, -1, -1, -1},
+	{SYS_sendto, 0, -1, -1, -1},
+	{SYS_sendmsg, 0, -1, -1, -1},
+	{SYS_sendmmsg, 0, -1, -1, -1},
+	{SYS_sendfile, 0, -1, -1, -1},
+	{SYS_copy_file_range, 0, -1, -1, -1},
+	{SYS_splice, 0, -1, -1, -1},
+	{SYS_io_uring_enter, 0, -1, -1, -1},
+#if defined(SYS_epoll_wait)
+	{SYS_epoll_wait, 0, 3, -1, -1},
+	{SYS_poll, -1, 2, -1, -1},
+#endif
+	{SYS_epoll_pwait, 0, 3, -1, -1},
+	{SYS_ppoll, -1, -1, 2, -1},
+	{SYS_pselect6, -1, -1, 4, -1},
+	{SYS_nanosleep, -1, -1, 0, -1},
+	{SYS_clock_nanosleep, -1, -1, 2, 1},
+};
+
+static const Call *find_call(int64_t number)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(calls); i++)
+		if (calls[i].call == number)
+			return &calls[i];
+	return NULL;
+}
+
+/* --- reading --- */
+
+static void path_of(char path[PATH_BYTES], const LodeLookedThread *self, const char *file)
+{
+	snprintf(path, PATH_BYTES, "/proc/%d/task/%d/%s", (int)self->process->pid, (int)self->tid,
+		file);
+}
+
+/* Fills `text`, which ends with 0; false: the file cannot be read, errno says why. */
+static bool read_descriptor(int descriptor, char *text, size_t size)
+{
+	ssize_t n = pread(descriptor, text, size - 1, 0);
+
+	text[MAX(n, 0)] = '\0';
+	return n > 0;
+}
+
+static bool read_path(const char *path, char *text, size_t size)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+
+	text[0] = '\0';
+	if (descriptor < 0)
+		return false;
+	bool is_read = read_descriptor(descriptor, text, size);
+	int code = errno;
+	close(descriptor);
+	errno = code;
+	return is_read;
+}
+
+static bool read_file_of(
+	const LodeLookedThread *self, const char *file, int descriptor, char *text, size_t size)
+{
+	char path[PATH_BYTES];
+
+	if (descriptor >= 0)
+		return read_descriptor(descriptor, text, size);
+	path_of(path, self, file);
+	return read_path(path, text, size);
+}
+
+static void read_line(const LodeLookedThread *self, const char *file, char *text, size_t size)
+{
+	read_file_of(self, file, -1, text, size);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+/* As many bytes as are mapped, page by page, as the end of the stack may be near. */
+static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote[MAX_STACK_PARTS];
+	unsigned n = 0;
+
+	for (size_t at = 0; at < size && n < MAX_STACK_PARTS; n++) {
+		size_t left = PAGE_BYTES - (address + at) % PAGE_BYTES;
+		remote[n] = (struct iovec){(void *)(uintptr_t)(address + at), MIN(left, size - at)};
+		at += remote[n].iov_len;
+	}
+	ssize_t got = process_vm_readv(pid, &local, 1, remote, n, 0);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* How often it ran, and how long it was ready in vain; false: the kernel does not tell. */
+static bool read_runs(const LodeLookedThread *self, uint64_t *out_runs, uint64_t *out_delay_ns)
+{
+	char text[TEXT_BYTES], *at = text;
+
+	if (!read_file_of(self, "schedstat", self->runs, text, sizeof(text)))
+		return false;
+	strtoull(at, &at, 10);
+	*out_delay_ns = strtoull(at, &at, 10);
+	*out_runs = strtoull(at, &at, 10);
+	return true;
+}
+
+/* What /proc/PID/task/TID/syscall says. */
+typedef struct {
+	int64_t call;
+	uint64_t arguments[6], stack, address;
+} Stopped;
+
+/* "running", "-1 SP PC" or "NUMBER ARGUMENT… SP PC" (proc(5)). */
+static LodeLookOutcome read_call(const LodeLookedThread *self, Stopped *out)
+{
+	char text[TEXT_BYTES], *at = text, *end;
+
+	errno = 0;
+	if (!read_file_of(self, "syscall", self->calls, text, sizeof(text)))
+		return errno == EPERM || errno == EACCES ? LODE_LOOK_REFUSED : LODE_LOOK_GONE;
+	*out = (Stopped){.call = strtoll(text, &at, 10)};
+	if (at == text)
+		return LODE_LOOK_RUNNING;
+	for (unsigned i = 0; out->call >= 0 && i < G_N_ELEMENTS(out->arguments); i++)
+		out->arguments[i] = strtoull(at, &at, 16);
+	out->stack = strtoull(at, &at, 16);
+	out->address = strtoull(at, &end, 16);
+	return end > at ? LODE_LOOK_DONE : LODE_LOOK_RUNNING;
+}
+
+/* --- what is waited for --- */
+
+static bool is_thread_of(const LodeLookedProcess *process, uint32_t tid)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u", (int)process->pid, tid);
+	return tid > 1 && access(path, F_OK) == 0;
+}
+
+/* The thread that has a lock of glibc, by the words from the futex on: of a mutex its id is 8 bytes
+ * after the lock, or in it; of a read-write lock 24 bytes after its begin, at whose 8th or 12th
+ * byte threads wait. 0: none is known. */
+static uint32_t find_holder(const LodeLookedThread *self, const LodeWaitLook *look)
+{
+	const uint32_t *at = look->words + LODE_LOOK_WORDS_BEFORE;
+	unsigned operation = (unsigned)look->arguments[1] & (unsigned)FUTEX_CMD_MASK;
+	const uint32_t owners[] = {at[0] == 2 ? at[2] : 0, at[0] & FUTEX_TID_MASK, at[4], at[3]};
+	/* Only these wait with a set of bits. */
+	size_t n = operation == FUTEX_WAIT_BITSET ? G_N_ELEMENTS(owners) : 2;
+
+	for (size_t i = 0; i < n && look->n_words == LODE_LOOK_WORDS; i++)
+		if (owners[i] != (uint32_t)self->tid && is_thread_of(self->process, owners[i]))
+			return owners[i];
+	return 0;
+}
+
+static void read_words(const LodeLookedThread *self, LodeWaitLook *look)
+{
+	uint64_t first = look->arguments[0] - LODE_LOOK_WORDS_BEFORE * sizeof(uint32_t);
+
+	look->n_words = (uint32_t)(read_memory(self->process->pid, first, look->words,
+					   sizeof(look->words)) /
+				   sizeof(uint32_t));
+}
+
+static void read_time(const LodeLookedThread *self, const Call *call, LodeWaitLook *look)
+{
+	struct timespec time = {0};
+
+	if (call->milliseconds >= 0) {
+		int32_t milliseconds = (int32_t)look->arguments[call->milliseconds];
+		look->timeout_ns = milliseconds > 0 ? (uint64_t)milliseconds * 1000000 : 0;
+	}
+	if (call->time < 0 || look->arguments[call->time] == 0 ||
+		(call->flags >= 0 && (look->arguments[call->flags] & TIMER_ABSTIME) != 0) ||
+		read_memory(self->process->pid, look->arguments[call->time], &time, sizeof(time)) !=
+			sizeof(time) ||
+		time.tv_sec < 0 || time.tv_nsec < 0)
+		return;
+	look->timeout_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Both addresses of a TCP socket and its state, from a line of /proc/net/tcp. */
+static bool describe_tcp(const LodeLookedThread *self, uint64_t inode, char *text, size_t size)
+{
+	char path[PATH_BYTES], line[TEXT_BYTES], number[24];
+	unsigned local[2], remote[2], state;
+	bool is_found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/tcp", (int)self->process->pid);
+	snprintf(number, sizeof(number), " %" G_GUINT64_FORMAT " ", inode);
+	FILE *file = fopen(path, "re");
+	while (file != NULL && !is_found && fgets(line, sizeof(line), file) != NULL) {
+		if (strstr(line, number) == NULL ||
+			sscanf(line, "%*d: %x:%x %x:%x %x", &local[0], &local[1], &remote[0],
+				&remote[1], &state) != 5)
+			continue;
+		enum { LISTENS = 10 };
+		const unsigned *shown = state == LISTENS ? local : remote;
+		const unsigned bytes[] = {shown[0] & 0xff, shown[0] >> 8 & 0xff,
+			shown[0] >> 16 & 0xff, shown[0] >> 24};
+		snprintf(text, size, "tcp %u.%u.%u.%u:%u%s from :%u", bytes[0], bytes[1], bytes[2],
+			bytes[3], shown[1], state == LISTENS ? " listening" : "", local[1]);
+		is_found = true;
+	}
+	if (file != NULL)
+		fclose(file);
+	return is_found;
+}
+
+static void describe_descriptor(
+	const LodeLookedThread *self, uint64_t descriptor, char *text, size_t size)
+{
+	char path[PATH_BYTES];
+	unsigned long inode;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)self->process->pid, (int)descriptor);
+	ssize_t n = readlink(path, text, size - 1);
+	text[MAX(n, 0)] = '\0';
+	if (sscanf(text, "socket:[%lu]", &inode) == 1)
+		describe_tcp(self, inode, text, size);
+}
+
+/* The name of the child that is waited for; of any child: of the first one. */
+static void describe_child(const LodeLookedThread *self, uint64_t wanted, char *text, size_t size)
+{
+	char path[PATH_BYTES];
+	long child = (int32_t)wanted;
+
+	if (child <= 0) {
+		read_line(self, "children", text, size);
+		child = strtol(text, NULL, 10);
+	}
+	text[0] = '\0';
+	if (child <= 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%ld/comm", child);
+	read_path(path, text, size);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+static void describe_target(
+	const LodeLookedThread *self, const Call *call, LodeWaitLook *look, char *text, size_t size)
+{
+	if (call != NULL && call->descriptor >= 0)
+		describe_descriptor(self, look->arguments[call->descriptor], text, size);
+	if (look->call == SYS_wait4)
+		describe_child(self, look->arguments[0], text, size);
+	if (look->call == SYS_waitid)
+		describe_child(self, look->arguments[0] == 1 /* P_PID */ ? look->arguments[1] : 0,
+			text, size);
+	look->target = text;
+}
+
+/* --- writing --- */
+
+static void add_u32(GByteArray *out, uint32_t value)
+{
+	g_byte_array_append(out, (const guint8 *)&value, sizeof(value));
+}
+
+static void add_u64(GByteArray *out, uint64_t value)
+{
+	g_byte_array_append(out, (const guint8 *)&value, sizeof(value));
+}
+
+static bool is_new_place(LodeLookedThread *self, const Stopped *at)
+{
+	uint64_t key = (uint64_t)self->tid;
+
+	for (unsigned i = 0; i < 3; i++)
+		key = (key ^ (i == 0          ? at->stack
+				     : i == 1 ? at->address
+					      : at->arguments[0])) *
+		      UINT64_C(0x9e3779b97f4a7c15);
+	if (g_hash_table_size(self->process->places) >= MAX_PLACES ||
+		g_hash_table_contains(self->process->places, &key))
+		return false;
+	g_hash_table_add(self->process->places, g_memdup2(&key, sizeof(key)));
+	return true;
+}
+
+static void add_stack(LodeLookedThread *self, const Stopped *at, LodeLookOutput *out)
+{
+	size_t size = MIN(out->stack_bytes, out->n_stack_bytes);
+	guint begin = out->records->len;
+
+	if (size < out->stack_bytes || at->stack == 0 || !is_new_place(self, at)) {
+		add_u64(out->records, 0);
+		return;
+	}
+	add_u64(out->records, size);
+	g_byte_array_set_size(out->records, begin + (guint)(sizeof(uint64_t) + size));
+	uint8_t *bytes = out->records->data + begin + sizeof(uint64_t);
+	memset(bytes, 0, size);
+	size_t used = read_memory(self->process->pid, at->stack, bytes, size);
+	add_u64(out->records, used);
+	out->n_stack_bytes -= size;
+}
+
+void lode_look_attribute(struct perf_event_attr *out_attr, uint16_t stack_bytes)
+{
+	*out_attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(*out_attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+	                       PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.read_format = PERF_FORMAT_ID,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.sample_regs_user = LODE_BIT(STACK_POINTER) | LODE_BIT(PROGRAM_COUNTER),
+		.sample_stack_user = stack_bytes,
+	};
+}
+
+static void add_record(LodeLookedThread *self, const Stopped *at, const LodeWaitLook *look,
+	uint64_t time_ns, LodeLookOutput *out)
+{
+	GByteArray *records = out->records;
+	guint begin = records->len;
+	const struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0};
+
+	g_byte_array_append(records, (const guint8 *)&header, sizeof(header));
+	add_u64(records, LODE_WAITING_ID);
+	add_u64(records, at->address);
+	add_u32(records, (uint32_t)self->process->pid);
+	add_u32(records, (uint32_t)self->tid);
+	add_u64(records, time_ns);
+	add_u64(records, 0); /* CPU */
+	add_u64(records, 1); /* period */
+	guint raw = records->len;
+	add_u32(records, 0);
+	lode_wait_look_append(look, records);
+	uint32_t raw_size = records->len - raw - (guint)sizeof(uint32_t);
+	memcpy(records->data + raw, &raw_size, sizeof(raw_size));
+	add_u64(records, PERF_SAMPLE_REGS_ABI_64);
+	add_u64(records, at->stack);
+	add_u64(records, at->address);
+	add_stack(self, at, out);
+	((struct perf_event_header *)(void *)(records->data + begin))->size =
+		(uint16_t)(records->len - begin);
+}
+
+/* --- looks --- */
+
+/* At the holder of a lock: its place, when it is in a call too. */
+static void look_at_holder(const LodeLookedThread *self, LodeWaitLook *look, LodeLookOutput *out)
+{
+	LodeLookedThread holder = {
+		.process = self->process, .tid = (pid_t)look->holder, .calls = -1, .runs = -1};
+	char target[LODE_LOOK_MAX_TEXT] = "";
+	Stopped at;
+
+	LodeLookOutcome outcome = read_call(&holder, &at);
+	look->holder_call = outcome == LODE_LOOK_DONE ? at.call : LODE_LOOK_RUNS;
+	if (outcome != LODE_LOOK_DONE)
+		return;
+	LodeWaitLook its = {
+		.flags = LODE_LOOK_OF_HOLDER,
+		.call = at.call,
+		.holder_call = LODE_LOOK_RUNS,
+		.state = 'S',
+		.kernel_function = "",
+	};
+	memcpy(its.arguments, at.arguments, sizeof(its.arguments));
+	describe_target(&holder, find_call(at.call), &its, target, sizeof(target));
+	add_record(&holder, &at, &its, lode_now_ns(), out);
+}
+
+static bool is_same_run(const LodeLookedThread *self)
+{
+	uint64_t n_runs, delay_ns;
+
+	return read_runs(self, &n_runs, &delay_ns) && n_runs == self->n_runs;
+}
+
+static void look_at_futex(const LodeLookedThread *self, LodeWaitLook *look, LodeLookOutput *out)
+{
+	read_words(self, look);
+	look->holder = find_holder(self, look);
+	if (look->holder == 0)
+		return;
+	guint before = out->records->len;
+	const uint32_t holder = look->holder;
+	LodeWaitLook again = *look;
+	look_at_holder(self, look, out);
+	/* It had the lock before and after, and the thread still waits. */
+	read_words(self, &again);
+	if (find_holder(self, &again) == holder && is_same_run(self))
+		return;
+	look->holder = 0;
+	g_byte_array_set_size(out->records, before);
+}
+
+static char state_of(const LodeLookedThread *self)
+{
+	char text[TEXT_BYTES];
+	const char *end;
+
+	read_line(self, "stat", text, sizeof(text));
+	end = strrchr(text, ')');
+	return end != NULL && end[1] != '\0' ? end[2] : 'S';
+}
+
+LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *out)
+{
+	char target[LODE_LOOK_MAX_TEXT] = "", function[TEXT_BYTES] = "";
+	uint64_t n_runs = 0, delay_ns = 0, last_ns = self->looked_ns;
+	Stopped at = {.call = LODE_LOOK_NO_CALL};
+
+	bool has_runs = read_runs(self, &n_runs, &delay_ns);
+	self->looked_ns = lode_now_ns();
+	if (has_runs && self->is_seen && self->was_waiting && n_runs == self->n_runs)
+		return LODE_LOOK_SAME;
+	LodeLookOutcome outcome = read_call(self, &at);
+	uint64_t time_ns = lode_now_ns();
+	self->n_runs = n_runs;
+	self->is_seen = true;
+	self->was_waiting = outcome == LODE_LOOK_DONE || outcome == LODE_LOOK_REFUSED;
+	if (!self->was_waiting)
+		return outcome;
+	const Call *call = find_call(at.call);
+	LodeWaitLook look = {
+		.flags = self->process->is_32_bits ? LODE_LOOK_ON_32_BITS : 0,
+		.call = at.call,
+		.interval_ns = time_ns - MIN(last_ns, time_ns),
+		.delay_ns = delay_ns,
+		.holder_call = LODE_LOOK_RUNS,
+		.state = 'S',
+		.target = target,
+		.kernel_function = function,
+	};
+	memcpy(look.arguments, at.arguments, sizeof(look.arguments));
+	if (outcome == LODE_LOOK_REFUSED)
+		look.flags |= LODE_LOOK_WAS_REFUSED;
+	if (at.call == SYS_futex)
+		look_at_futex(self, &look, out);
+	else if (call != NULL)
+		read_time(self, call, &look);
+	describe_target(self, call, &look, target, sizeof(target));
+	if (at.call == LODE_LOOK_NO_CALL)
+		look.state = state_of(self);
+	if (at.call == LODE_LOOK_NO_CALL || at.call == SYS_restart_syscall)
+		read_line(self, "wchan", function, sizeof(function));
+	if (look.state == 'R' && outcome == LODE_LOOK_DONE) {
+		self->was_waiting = false;
+		return LODE_LOOK_RUNNING;
+	}
+	add_record(self, &at, &look, time_ns, out);
+	return outcome;
+}
+
+/* --- processes and threads --- */
+
+LodeLookedProcess *lode_looked_process_new(pid_t pid)
+{
+	LodeLookedProcess *self = g_new0(LodeLookedProcess, 1);
+	char path[PATH_BYTES], head[8];
+
+	self->pid = pid;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	/* The class of an ELF file is its fifth byte. */
+	self->is_32_bits = read_path(path, head, sizeof(head)) && head[4] == 1;
+	self->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	return self;
+}
+
+void lode_looked_process_free(LodeLookedProcess *self)
+{
+	if (self == NULL)
+		return;
+	g_hash_table_unref(self->places);
+	g_free(self);
+}
+
+LodeLookedThread *lode_looked_thread_new(
+	LodeLookedProcess *process, pid_t tid, bool keeps_open, uint64_t now_ns)
+{
+	LodeLookedThread *self = g_new0(LodeLookedThread, 1);
+	char path[PATH_BYTES];
+
+	*self = (LodeLookedThread){
+		.process = process, .tid = tid, .calls = -1, .runs = -1, .looked_ns = now_ns};
+	if (!keeps_open)
+		return self;
+	path_of(path, self, "syscall");
+	self->calls = open(path, O_RDONLY | O_CLOEXEC);
+	path_of(path, self, "schedstat");
+	self->runs = open(path, O_RDONLY | O_CLOEXEC);
+	return self;
+}
+
+void lode_looked_thread_free(LodeLookedThread *self)
+{
+	if (self == NULL)
+		return;
+	if (self->calls >= 0)
+		close(self->calls);
+	if (self->runs >= 0)
+		close(self->runs);
+	g_free(self);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/waits/wait_looker.h"
+
+#include "base/monotonic_clock.h"
+#include "base/quiet_thread.h"
+#include "record/waits/looked_thread.h"
+#include "sources/perf_data/wait_look.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Between two looks, on average, and at most. */
+enum { LOOK_US = 5000, LONGEST_US = 500 * 1000 };
+
+/* Threads that are passed by, as they wait as before, before a look is over. */
+enum { MOST_PASSED = 64 };
+
+/* The threads are listed at least so often while they are few and new ones come, and later. */
+enum { FIRST_LISTS = 20, FIRST_LIST_US = 10 * 1000, LIST_US = 50 * 1000 };
+
+/* The share of a processor that looks, and lists, may take each. */
+#define LOOKS_SHARE 0.005
+#define LISTS_SHARE 0.0025
+
+/* From looks to their share. */
+enum { LOOKS_BETWEEN = 32 };
+
+enum { STACK_BYTES = 8192, MOST_KEPT_OPEN = 100, MOST_THREADS = 1 << 16 };
+
+#define MOST_STACKS_BYTES (UINT64_C(32) << 20)
+
+enum { QUEUE_BYTES = 16 << 20 };
+
+struct LodeWaitLooker {
+	LodeProcessTree tree;
+	LodePerfChoice choice;
+	GThread *thread;
+	GMutex mutex;
+	GCond changed;
+	bool is_on, is_over; /* these, and all down to the tally, under the mutex */
+	GByteArray *queue;
+	LodeWaitLookerTally tally;
+	/* Of the thread alone. */
+	GHashTable *processes; /* pid → LodeLookedProcess */
+	GPtrArray *threads;    /* LodeLookedThread, in the order of looks */
+	GHashTable *known;     /* tid → the listing that had it last */
+	guint next;
+	guint n_kept_open;
+	GRand *random;
+	LodeLookOutput output;
+	gint64 list_at_us;
+	unsigned n_lists;
+	double look_us; /* between two looks, on average */
+	guint n_since;  /* looks since the share was taken */
+	gint64 since_us;
+	uint64_t since_spent_ns;
+};
+
+static uint64_t spent_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void free_process(void *data)
+{
+	lode_looked_process_free(data);
+}
+
+static void free_thread(void *data)
+{
+	lode_looked_thread_free(data);
+}
+
+LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
+{
+	LodeWaitLooker *self = g_new0(LodeWaitLooker, 1);
+	uint64_t id = LODE_WAITING_ID;
+
+	self->tree = *tree;
+	self->choice.name = g_strdup(LODE_WAITING_EVENT);
+	self->choice.ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	self->choice.is_aside = true;
+	g_array_append_val(self->choice.ids, id);
+	lode_look_attribute(&self->choice.attr, STACK_BYTES);
+	g_mutex_init(&self->mutex);
+	g_cond_init(&self->changed);
+	self->queue = g_byte_array_new();
+	self->processes = g_hash_table_new_full(NULL, NULL, NULL, free_process);
+	self->threads = g_ptr_array_new_with_free_func(free_thread);
+	self->known = g_hash_table_new(NULL, NULL);
+	self->random = g_rand_new_with_seed((guint32)tree->pid);
+	self->output = (LodeLookOutput){STACK_BYTES, MOST_STACKS_BYTES, g_byte_array_new()};
+	self->look_us = LOOK_US;
+	return self;
+}
+
+void lode_wait_looker_free(LodeWaitLooker *self)
+{
+	if (self == NULL)
+		return;
+	lode_wait_looker_end(self);
+	g_free(self->choice.name);
+	g_array_unref(self->choice.ids);
+	g_mutex_clear(&self->mutex);
+	g_cond_clear(&self->changed);
+	g_byte_array_unref(self->queue);
+	g_ptr_array_unref(self->threads);
+	g_hash_table_unref(self->processes);
+	g_hash_table_unref(self->known);
+	g_rand_free(self->random);
+	g_byte_array_unref(self->output.records);
+	g_free(self);
+}
+
+LodePerfChoice *lode_wait_looker_choice(const LodeWaitLooker *self)
+{
+	return (LodePerfChoice *)&self->choice;
+}
+
+/* --- the threads --- */
+
+static LodeLookedProcess *find_process(LodeWaitLooker *self, pid_t pid)
+{
+	LodeLookedProcess *found = g_hash_table_lookup(self->processes, GINT_TO_POINTER(pid));
+
+	if (found != NULL)
+		return found;
+	found = lode_looked_process_new(pid);
+	g_hash_table_insert(self->processes, GINT_TO_POINTER(pid), found);
+	return found;
+}
+
+static void add_thread(LodeWaitLooker *self, LodeLookedProcess *process, pid_t tid)
+{
+	bool is_known = g_hash_table_contains(self->known, GINT_TO_POINTER(tid));
+
+	g_hash_table_insert(self->known, GINT_TO_POINTER(tid), GUINT_TO_POINTER(self->n_lists));
+	if (is_known || self->threads->len >= MOST_THREADS)
+		return;
+	bool keeps_open = self->n_kept_open < MOST_KEPT_OPEN;
+	self->n_kept_open += keeps_open;
+	g_ptr_array_add(
+		self->threads, lode_looked_thread_new(process, tid, keeps_open, lode_now_ns()));
+}
+
+static void list_threads_of(LodeWaitLooker *self, pid_t pid)
+{
+	char path[64];
+	const struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *listing = opendir(path);
+	if (listing == NULL)
+		return;
+	LodeLookedProcess *process = find_process(self, pid);
+	while ((entry = readdir(listing)) != NULL) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (tid > 0)
+			add_thread(self, process, tid);
+	}
+	closedir(listing);
+}
+
+static void drop_thread(LodeWaitLooker *self, guint index)
+{
+	const LodeLookedThread *thread = self->threads->pdata[index];
+
+	self->n_kept_open -= thread->calls >= 0 || thread->runs >= 0;
+	g_hash_table_remove(self->known, GINT_TO_POINTER(thread->tid));
+	g_ptr_array_remove_index_fast(self->threads, index);
+}
+
+/* Threads that are in no process of the list any more have ended. */
+static void drop_ended(LodeWaitLooker *self)
+{
+	for (guint i = self->threads->len; i-- > 0;) {
+		const LodeLookedThread *thread = self->threads->pdata[i];
+		void *seen = g_hash_table_lookup(self->known, GINT_TO_POINTER(thread->tid));
+		if (GPOINTER_TO_UINT(seen) != self->n_lists)
+			drop_thread(self, i);
+	}
+}
+
+static void list_threads(LodeWaitLooker *self, gint64 now_us)
+{
+	uint64_t begin_ns = spent_ns();
+	g_autoptr(GArray) processes = lode_process_tree_list(&self->tree, "/proc");
+
+	self->n_lists++;
+	for (guint i = 0; i < processes->len; i++)
+		list_threads_of(self, g_array_index(processes, pid_t, i));
+	drop_ended(self);
+	double took_us = (double)(spent_ns() - begin_ns) / 1e3;
+	gint64 usual_us = self->n_lists < FIRST_LISTS ? FIRST_LIST_US : LIST_US;
+	self->list_at_us = now_us + MAX(usual_us, (gint64)(took_us / LISTS_SHARE));
+}
+
+/* --- looks --- */
+
+static void count(LodeWaitLooker *self, LodeLookOutcome outcome)
+{
+	GByteArray *records = self->output.records;
+
+	g_mutex_lock(&self->mutex);
+	self->tally.n_looks += outcome == LODE_LOOK_DONE || outcome == LODE_LOOK_REFUSED;
+	self->tally.n_refused += outcome == LODE_LOOK_REFUSED;
+	if (self->queue->len + records->len <= QUEUE_BYTES)
+		g_byte_array_append(self->queue, records->data, records->len);
+	else
+		self->tally.n_dropped++;
+	g_mutex_unlock(&self->mutex);
+	g_byte_array_set_size(records, 0);
+}
+
+/* At the next thread that runs, or waits otherwise than at its last look. */
+static void look(LodeWaitLooker *self)
+{
+	for (guint i = 0; i < MIN(MOST_PASSED, self->threads->len); i++) {
+		self->next = self->next + 1 < self->threads->len ? self->next + 1 : 0;
+		LodeLookOutcome outcome = lode_looked_thread_look(
+			self->threads->pdata[self->next], &self->output);
+		if (self->output.records->len > 0)
+			count(self, outcome);
+		if (outcome == LODE_LOOK_GONE)
+			drop_thread(self, self->next);
+		else if (outcome != LODE_LOOK_SAME)
+			return;
+	}
+}
+
+/* Makes looks as rare as their cost demands. */
+static void bound(LodeWaitLooker *self, gint64 now_us)
+{
+	if (++self->n_since < LOOKS_BETWEEN)
+		return;
+	uint64_t all_ns = spent_ns();
+	double share = (double)(all_ns - self->since_spent_ns) / 1e3 /
+	               (double)MAX(now_us - self->since_us, 1);
+	self->look_us = CLAMP(
+		self->look_us * CLAMP(share / LOOKS_SHARE, 0.5, 4), LOOK_US, LONGEST_US);
+	self->since_us = now_us;
+	self->since_spent_ns = all_ns;
+	self->n_since = 0;
+}
+
+/* Whether it goes on after the pause. */
+static bool pause_between(LodeWaitLooker *self)
+{
+	gint64 until_us = g_get_monotonic_time() +
+	                  (gint64)(self->look_us * g_rand_double_range(self->random, 0.5, 1.5));
+
+	g_mutex_lock(&self->mutex);
+	while (!self->is_over && (!self->is_on || g_get_monotonic_time() < until_us)) {
+		if (self->is_on)
+			g_cond_wait_until(&self->changed, &self->mutex, until_us);
+		else
+			g_cond_wait(&self->changed, &self->mutex);
+	}
+	bool is_over = self->is_over;
+	g_mutex_unlock(&self->mutex);
+	return !is_over;
+}
+
+static void *run(void *data)
+{
+	LodeWaitLooker *self = data;
+
+	self->since_us = g_get_monotonic_time();
+	while (pause_between(self)) {
+		gint64 now_us = g_get_monotonic_time();
+		if (now_us >= self->list_at_us)
+			list_threads(self, now_us);
+		look(self);
+		bound(self, now_us);
+	}
+	g_mutex_lock(&self->mutex);
+	self->tally.spent_ns = spent_ns();
+	g_mutex_unlock(&self->mutex);
+	return NULL;
+}
+
+void lode_wait_looker_begin(LodeWaitLooker *self, bool is_on)
+{
+	self->is_on = is_on;
+	self->thread = lode_quiet_thread_new("looks at waits", run, self);
+}
+
+void lode_wait_looker_switch(LodeWaitLooker *self, bool is_on)
+{
+	g_mutex_lock(&self->mutex);
+	self->is_on = is_on;
+	g_cond_signal(&self->changed);
+	g_mutex_unlock(&self->mutex);
+}
+
+GByteArray *lode_wait_looker_take(LodeWaitLooker *self)
+{
+	GByteArray *fresh = g_byte_array_new();
+
+	g_mutex_lock(&self->mutex);
+	GByteArray *taken = self->queue;
+	self->queue = fresh;
+	g_mutex_unlock(&self->mutex);
+	return taken;
+}
+
+LodeWaitLookerTally lode_wait_looker_end(LodeWaitLooker *self)
+{
+	if (self->thread != NULL) {
+		g_mutex_lock(&self->mutex);
+		self->is_over = true;
+		g_cond_signal(&self->changed);
+		g_mutex_unlock(&self->mutex);
+		g_thread_join(self->thread);
+		self->thread = NULL;
+	}
+	return self->tally;
+}
