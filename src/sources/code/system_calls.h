@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of the system calls of x86-64 by their numbers, from the headers of the machine that
- * lode was built on. */
+/* The names of the system calls of x86-64 and i386 by their numbers, from the headers of the
+ * machine that lode was built on. */
 #pragma once
 
 #include <stdint.h>
 
 /* "write" of 1; NULL: none has the number. */
 const char *lode_system_call_name(uint64_t number);
+
+/* Likewise of a program of 32 bits: "write" of 4. */
+const char *lode_system_call_name_32(uint64_t number);
