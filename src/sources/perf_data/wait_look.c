@@ -25,7 +25,8 @@ bool lode_wait_look_read(LodeWaitLook *out_look, const void *raw, size_t size)
 	uint32_t version = lode_byte_cursor_u32(&cursor);
 	look.flags = lode_byte_cursor_u32(&cursor);
 	look.holder = lode_byte_cursor_u32(&cursor);
-	look.n_words = MIN(lode_byte_cursor_u32(&cursor), LODE_LOOK_WORDS);
+	look.n_words = lode_byte_cursor_u32(&cursor);
+	look.n_words = MIN(look.n_words, LODE_LOOK_WORDS);
 	look.call = (int64_t)lode_byte_cursor_u64(&cursor);
 	for (unsigned i = 0; i < G_N_ELEMENTS(look.arguments); i++)
 		look.arguments[i] = lode_byte_cursor_u64(&cursor);
