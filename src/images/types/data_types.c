@@ -359,6 +359,23 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
 }
 
+bool lode_data_types_find_pointed(LodeDataTypes *self, uint64_t address, int number,
+	const LodeAccessShape *shape, const LodeControlFlow *flow, LodeDataReference *out_reference)
+{
+	const LodeMemoryOperand memory = {
+		.base = number, .index = -1, .shape = *shape, .valid_from = address};
+	LodeFunctionContext context;
+	LodeRegisterTypes state;
+	LodeDataPlace place;
+	Function *function = describe(self, address, flow, &context);
+
+	find_state(self, &context, function, address, flow, &state);
+	if (!lode_data_place_find(&context, address, &state, &memory, &place))
+		return false;
+	*out_reference = reference_of(self, &place, shape);
+	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
+}
+
 /* Makes the answer for an access inside a variable. */
 static bool settle(LodeDataTypes *self, const LodeFunctionContext *context, LodeDataPlace *place,
 	const LodeAccessShape *shape, LodeDataReference *out_reference)

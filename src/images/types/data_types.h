@@ -73,6 +73,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataTypes, lode_data_types_free)
 bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
 	const LodeControlFlow *flow, LodeDataReference *out_reference);
 
+/* The data that a register points at before the instruction at `address`, as an access of `shape`
+ * would find it. `number` is that of the register's encoding; `flow` as above. */
+bool lode_data_types_find_pointed(LodeDataTypes *self, uint64_t address, int number,
+	const LodeAccessShape *shape, const LodeControlFlow *flow,
+	LodeDataReference *out_reference);
+
 /* The same of an address, whatever instruction accesses it: the static variable of the image at
  * `address`. */
 bool lode_data_types_find_static(LodeDataTypes *self, uint64_t address,

@@ -614,7 +614,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	const GArray *pages = reading->pages;
 	g_array_append_vals(building.memory->pages, pages->data, pages->len);
 	g_array_sort(building.memory->pages, compare_pages);
-	building.loads = lode_memory_loads_new(reading);
+	building.loads = lode_memory_loads_new(reading->options.places);
 	add_mappings(&building);
 	find_events(&building);
 	building.sites = lode_memory_sites_new(profile, reading, building.loads);

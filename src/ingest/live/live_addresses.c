@@ -130,7 +130,7 @@ static void read_again(LiveSites *self)
 	take_logs(self);
 	self->profile = lode_profile_new();
 	self->profile->memory = lode_memory_new();
-	self->loads = lode_memory_loads_new(self->reading);
+	self->loads = lode_memory_loads_new(self->places);
 	self->sites = lode_memory_sites_new(self->profile, self->reading, self->loads);
 }
 

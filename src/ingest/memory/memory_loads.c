@@ -11,7 +11,6 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "ingest/memory/memory_reading.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -41,7 +40,7 @@ typedef struct {
 } Process;
 
 struct LodeMemoryLoads {
-	LodeMemoryReading *reading;
+	LodePlaces *places;
 	GHashTable *processes; /* input and pid → Process */
 };
 
@@ -153,9 +152,14 @@ static void process_free(void *data)
 	g_free(self);
 }
 
+static void *key_of(uint32_t recording, uint32_t pid)
+{
+	return GSIZE_TO_POINTER((gsize)recording << 32 | pid);
+}
+
 static void *process_key(const LodePlacedMapping *mapping)
 {
-	return GSIZE_TO_POINTER((gsize)mapping->recording << 32 | mapping->mapping.pid);
+	return key_of(mapping->recording, mapping->mapping.pid);
 }
 
 static Process *process_of(LodeMemoryLoads *self, const LodePlacedMapping *mapping)
@@ -185,7 +189,7 @@ static void process_freeze(Process *self)
 static void add_load(
 	LodeMemoryLoads *self, Process *process, const LodePlacedMapping *mapping, uint32_t image)
 {
-	LodeCodeImages *images = lode_places_images(self->reading->options.places);
+	LodeCodeImages *images = lode_places_images(self->places);
 	const LodeMappedRange mapped = {
 		.start = mapping->mapping.start,
 		.end = mapping->mapping.end,
@@ -218,14 +222,14 @@ static void add_load(
 
 static void read_loads(LodeMemoryLoads *self)
 {
-	const GArray *mappings = lode_places_mappings(self->reading->options.places);
+	const GArray *mappings = lode_places_mappings(self->places);
 	GHashTableIter iterator;
 	void *process;
 
 	for (guint i = 0; i < mappings->len; i++) {
 		const LodePlacedMapping *mapping = &g_array_index(mappings, LodePlacedMapping, i);
 		uint32_t image = (mapping->mapping.protection & PROT_EXEC) != 0
-		                         ? lode_places_image_of(self->reading->options.places, i)
+		                         ? lode_places_image_of(self->places, i)
 		                         : LODE_NONE;
 		if (image != LODE_NONE)
 			add_load(self, process_of(self, mapping), mapping, image);
@@ -235,11 +239,11 @@ static void read_loads(LodeMemoryLoads *self)
 		process_freeze(process);
 }
 
-LodeMemoryLoads *lode_memory_loads_new(LodeMemoryReading *reading)
+LodeMemoryLoads *lode_memory_loads_new(LodePlaces *places)
 {
 	LodeMemoryLoads *self = g_new0(LodeMemoryLoads, 1);
 
-	self->reading = reading;
+	self->places = places;
 	self->processes = g_hash_table_new_full(lode_hash_pair, g_direct_equal, NULL, process_free);
 	read_loads(self);
 	return self;
@@ -259,11 +263,11 @@ bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t ad
 	uint32_t *out_image, uint64_t *out_image_address)
 {
 	const LodePlacedMapping *place = &g_array_index(
-		lode_places_mappings(self->reading->options.places), LodePlacedMapping, mapping);
+		lode_places_mappings(self->places), LodePlacedMapping, mapping);
 	const Process *process = g_hash_table_lookup(self->processes, process_key(place));
 	const LoadTree *tree = process != NULL ? process->all : NULL;
 
-	uint32_t image = lode_places_known_image_of(self->reading->options.places, mapping);
+	uint32_t image = lode_places_known_image_of(self->places, mapping);
 	if (tree != NULL && image != LODE_NONE)
 		tree = g_hash_table_lookup(process->of_image, GUINT_TO_POINTER(image + 1));
 	const Load *load = tree != NULL ? load_tree_find(tree, address, place->mapping.begin_ns)
@@ -273,4 +277,33 @@ bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t ad
 	*out_image = load->image;
 	*out_image_address = address - load->bias;
 	return true;
+}
+
+/* A load of a life of the process: its address space began with an exec, or as its parent's. */
+bool lode_memory_loads_find_at(LodeMemoryLoads *self, const LodeLoadedAddress *wanted,
+	uint32_t *out_image, uint64_t *out_image_address)
+{
+	enum { MAX_PARENTS = 64 };
+	LodeLoadedAddress at = *wanted;
+
+	for (unsigned i = 0; i < MAX_PARENTS; i++) {
+		const Process *process = g_hash_table_lookup(
+			self->processes, key_of(at.recording, at.pid));
+		const LodeAddressSpaceBirth birth = lode_places_find_birth(
+			self->places, at.recording, at.pid, at.time_ns);
+		const Load *load = process != NULL
+		                           ? load_tree_find(process->all, at.address, at.time_ns)
+		                           : NULL;
+		if (load != NULL && load->begin_ns >= birth.time_ns &&
+			load->begin_ns < birth.end_ns) {
+			*out_image = load->image;
+			*out_image_address = at.address - load->bias;
+			return true;
+		}
+		if (birth.parent == UINT32_MAX)
+			return false;
+		at.pid = birth.parent;
+		at.time_ns = birth.time_ns;
+	}
+	return false;
 }

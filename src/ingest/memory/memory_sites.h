@@ -4,6 +4,7 @@
 
 #include "ingest/memory/memory_loads.h"
 
+typedef struct LodeMemoryReading LodeMemoryReading;
 typedef struct LodeMemorySites LodeMemorySites;
 typedef struct LodeProfile LodeProfile;
 

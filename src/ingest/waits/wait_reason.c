@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/waits/wait_reason.h"
 
+#include "ingest/waits/wait_names.h"
 #include "ingest/waits/wait_words.h"
 #include "model/index.h"
 #include "model/process.h"
@@ -29,17 +30,6 @@ static bool is_thread(const LodeWaitQuestion *question, uint32_t tid)
 {
 	return tid != 0 && lode_threads_look_up(question->threads, question->record->pid, tid,
 				   question->time_ns) != LODE_NONE;
-}
-
-static const char *function_at(const LodeWaitQuestion *question, const LodePlace *place)
-{
-	LodeCodeImages *images = lode_places_images(question->places);
-
-	if (place->image >= lode_code_images_count(images))
-		return NULL;
-	const LodeBinaryFunction *function = lode_code_image_function(
-		lode_code_images_at(images, place->image), place->address);
-	return function != NULL ? function->name : NULL;
 }
 
 /* --- texts --- */
@@ -78,8 +68,14 @@ static char *target_text(const LodeWaitLook *look)
 
 	if (look->target[0] == '\0')
 		return NULL;
-	lode_wait_reason_of_target(look->target, &name);
-	return name != NULL ? g_strdup(name) : clean_text(look->target);
+	LodeWaitReason reason = lode_wait_reason_of_target(look->target, &name);
+	if (name != NULL)
+		return g_strdup(name);
+	/* the own end of a connection differs each time */
+	const char *end = reason == LODE_WAIT_SOCKET ? strstr(look->target, " from :") : NULL;
+	g_autofree char *text = end != NULL ? g_strndup(look->target, (gsize)(end - look->target))
+	                                    : NULL;
+	return clean_text(text != NULL ? text : look->target);
 }
 
 static char *thread_text(const LodeWaitQuestion *question, uint32_t tid)
@@ -101,20 +97,15 @@ typedef struct {
 	unsigned operation;
 	bool is_shared; /* without FUTEX_PRIVATE_FLAG */
 	uint32_t value;
-	bool has_word;
-	uint32_t word;
 } Futex;
 
 static Futex futex_of(const LodeWaitLook *look)
 {
-	Futex futex = {
+	return (Futex){
 		.operation = (unsigned)look->arguments[1] & (unsigned)FUTEX_CMD_MASK,
 		.is_shared = (look->arguments[1] & FUTEX_PRIVATE_FLAG) == 0,
 		.value = (uint32_t)look->arguments[2],
 	};
-
-	futex.has_word = find_word(look, 0, &futex.word);
-	return futex;
 }
 
 /* What functions say: the innermost that says anything, but for its object, which one further out
@@ -124,13 +115,14 @@ static bool ask_functions(const LodeWaitQuestion *question, LodeWaitFunction *ou
 	LodePlace own = {.image = LODE_NONE};
 	bool has_said = false;
 
+	if (question->names == NULL)
+		return false;
 	lode_places_find(question->places, question->record->pid, question->time_ns,
 		question->record->sample.ip, &own);
 	for (guint i = 0; i <= MIN(question->chain->len, MAX_ASKED_CALLERS); i++) {
 		const LodePlace *place = i == 0 ? &own
 		                                : &g_array_index(question->chain, LodePlace, i - 1);
-		const char *name = function_at(question, place);
-		const LodeWaitFunction *says = name != NULL ? lode_wait_function_find(name) : NULL;
+		const LodeWaitFunction *says = lode_wait_names_function(question->names, place);
 		if (says == NULL)
 			continue;
 		if (!has_said || says->object != NULL)
@@ -149,52 +141,77 @@ static bool is_join(const LodeWaitQuestion *question, const Futex *futex)
 	       futex->value != question->record->tid && is_thread(question, futex->value);
 }
 
-/* A mutex (value 2), a robust one (its owner's id and FUTEX_WAITERS), one that passes on priority;
- * a lock with a time has the operation of conditions, but an owner. */
+static bool has_thread_at(const LodeWaitQuestion *question, int bytes)
+{
+	uint32_t tid;
+
+	return find_word(question->look, bytes, &tid) && is_thread(question, tid);
+}
+
+/* A mutex (value 2), a robust one (its owner's id and FUTEX_WAITERS), one that passes on priority.
+ * With a time, a mutex has the operation of conditions, as a read-write lock always has (value 2,
+ * or 3): these have an owner, the latter from both places where threads wait in it. */
 static bool is_lock_by_words(const LodeWaitQuestion *question, const Futex *futex)
 {
-	enum { LOCKED_WITH_WAITERS = 2, TO_OWNER = 8, TO_KIND = 16 };
-	uint32_t owner, kind;
+	enum { WITH_WAITERS = 2, WRITE_WITH_WAITERS = 3 };
+	enum { TO_OWNER = 8, TO_WRITER_OF_SECOND = 12, TO_WRITER = 16 };
+	const bool has_until = futex->operation == FUTEX_WAIT_BITSET;
 
-	switch (futex->operation) {
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
+	if (futex->operation == FUTEX_LOCK_PI || futex->operation == FUTEX_LOCK_PI2)
 		return true;
-	case FUTEX_WAIT:
-		if (futex->value == LOCKED_WITH_WAITERS)
-			return true;
-		break;
-	case FUTEX_WAIT_BITSET:
-		break;
-	default:
+	if (futex->operation != FUTEX_WAIT && !has_until)
 		return false;
-	}
-	if ((futex->value & FUTEX_WAITERS) != 0 &&
-		is_thread(question, futex->value & FUTEX_TID_MASK))
+	if ((futex->value & FUTEX_WAITERS) != 0)
+		return is_thread(question, futex->value & FUTEX_TID_MASK);
+	if (futex->value == WITH_WAITERS && (!has_until || has_thread_at(question, TO_OWNER)))
 		return true;
-	return futex->value == LOCKED_WITH_WAITERS && find_word(question->look, TO_OWNER, &owner) &&
-	       is_thread(question, owner) && find_word(question->look, TO_KIND, &kind);
+	return has_until && (futex->value == WITH_WAITERS || futex->value == WRITE_WITH_WAITERS) &&
+	       (has_thread_at(question, TO_WRITER) || has_thread_at(question, TO_WRITER_OF_SECOND));
+}
+
+static const char *variable_of(const LodeWaitQuestion *question)
+{
+	const LodeWaitLook *look = question->look;
+
+	return question->names != NULL && look->arguments[0] != 0
+	               ? lode_wait_names_variable(question->names, question->record->pid,
+				 question->time_ns, look->arguments[0])
+	               : NULL;
+}
+
+/* What is in memory that a program allocated has the name of what is passed to the call. */
+static const char *futex_name(
+	const LodeWaitQuestion *question, const LodeWaitFunction *says, const char *variable)
+{
+	const char *name = says->object != NULL ? says->object : variable;
+
+	if (name == NULL && question->names != NULL)
+		name = lode_wait_names_argument(question->names, question->chain);
+	return name != NULL ? name : says->kind;
 }
 
 static LodeWaitReason reason_of_futex(const LodeWaitQuestion *question, char **out_object)
 {
-	const LodeWaitLook *look = question->look;
-	const Futex futex = futex_of(look);
+	const Futex futex = futex_of(question->look);
 	LodeWaitFunction says = {.reason = LODE_WAIT_CONDITION};
-	bool has_said = ask_functions(question, &says);
-	LodeWaitReason reason = says.reason;
 
 	if (is_join(question, &futex)) {
 		*out_object = thread_text(question, futex.value);
 		return LODE_WAIT_JOIN;
 	}
-	if (!(has_said && says.is_sure) && is_lock_by_words(question, &futex))
-		reason = LODE_WAIT_LOCK;
-	if (says.object != NULL)
-		*out_object = g_strdup(says.object);
-	if (reason == LODE_WAIT_CONDITION && question->is_timed_out)
+	bool is_said = ask_functions(question, &says);
+	const char *variable = variable_of(question);
+	const char *words = variable != NULL ? lode_wait_variable_words(variable) : NULL;
+	if (words != NULL) {
+		*out_object = g_strdup(words);
+		return LODE_WAIT_LOCK;
+	}
+	if (!(is_said && says.is_sure) && is_lock_by_words(question, &futex))
+		says.reason = LODE_WAIT_LOCK;
+	if (says.reason == LODE_WAIT_CONDITION && question->is_timed_out)
 		return LODE_WAIT_SLEEP;
-	return reason;
+	*out_object = g_strdup(futex_name(question, &says, variable));
+	return says.reason;
 }
 
 /* --- system calls --- */
@@ -232,6 +249,11 @@ static bool is_file_lock(const LodeWaitLook *look)
 	return command == F_SETLKW || command == F_OFD_SETLKW || command == SET_LOCK_WAIT_64;
 }
 
+static bool is_stopped(const LodeWaitLook *look)
+{
+	return look->state == 'T' || look->state == 't';
+}
+
 /* Where there is no call, or one whose number says nothing. */
 static LodeWaitReason reason_by_kernel(
 	const LodeWaitQuestion *question, LodeWaitReason otherwise, char **out_object)
@@ -240,9 +262,12 @@ static LodeWaitReason reason_by_kernel(
 	bool is_futex;
 	LodeWaitReason reason = lode_wait_reason_of_kernel(look->kernel_function, &is_futex);
 
-	if (look->state == 'T' || look->state == 't')
+	if (is_stopped(look))
 		return LODE_WAIT_STOPPED;
-	if (is_futex && reason != LODE_WAIT_LOCK)
+	/* without the futex's address and operation, what it is for is not known */
+	if (is_futex && (look->flags & LODE_LOOK_WAS_REFUSED) != 0)
+		return reason == LODE_WAIT_LOCK ? reason : LODE_WAIT_OTHER;
+	if (is_futex)
 		return reason_of_futex(question, out_object);
 	return reason != LODE_N_WAIT_REASONS ? reason : otherwise;
 }
@@ -280,16 +305,20 @@ LodeWaitReason lode_wait_reason_find(
 		               ? lode_system_call_name_32((uint64_t)look->call)
 		               : lode_system_call_name((uint64_t)look->call);
 	*out_call = g_strdup(name);
-	LodeWaitReason reason = look->state == 'T' || look->state == 't' ? LODE_WAIT_STOPPED
-	                        : look->call < 0
-	                                ? reason_by_kernel(question, LODE_WAIT_PAGE, out_object)
-	                                : reason_of_call(
-						  question, lode_wait_call_find(name), out_object);
+	const bool is_refused = (look->flags & LODE_LOOK_WAS_REFUSED) != 0;
+	LodeWaitReason reason = LODE_WAIT_STOPPED;
+	if (look->call < 0)
+		reason = reason_by_kernel(
+			question, is_refused ? LODE_WAIT_OTHER : LODE_WAIT_PAGE, out_object);
+	else if (!is_stopped(look))
+		reason = reason_of_call(question, lode_wait_call_find(name), out_object);
 	if (reason == LODE_WAIT_SLEEP && *out_object == NULL && look->timeout_ns > 0)
 		*out_object = time_text(look->timeout_ns);
 	if (*out_object == NULL)
 		*out_object = target_text(look);
-	if (*out_object == NULL && reason == LODE_WAIT_OTHER && name != NULL)
-		*out_object = g_strdup(name);
+	if (*out_object == NULL && reason == LODE_WAIT_OTHER)
+		*out_object = name != NULL                       ? g_strdup(name)
+		              : look->kernel_function[0] != '\0' ? clean_text(look->kernel_function)
+		                                                 : NULL;
 	return reason;
 }

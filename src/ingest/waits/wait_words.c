@@ -262,64 +262,68 @@ static const FunctionRow functions[] = {
 	/* the C library */
 	{"pthread_cond_wait* pthread_cond_timedwait* pthread_cond_clockwait* cnd_wait "
 	 "cnd_timedwait",
-		{LODE_WAIT_CONDITION, NULL, false}},
-	{"pthread_barrier_wait* pthread_once* call_once", {LODE_WAIT_CONDITION, NULL, true}},
+		{.reason = LODE_WAIT_CONDITION}},
+	{"pthread_barrier_wait*", {LODE_WAIT_CONDITION, NULL, "a barrier", true}},
+	{"pthread_once* call_once", {LODE_WAIT_CONDITION, NULL, "a first initialisation", true}},
 	{"sem_wait* sem_timedwait* sem_clockwait* new_sem_wait*",
-		{LODE_WAIT_CONDITION, NULL, true}},
+		{LODE_WAIT_CONDITION, NULL, "a semaphore", true}},
 	{"pthread_join* pthread_timedjoin* pthread_clockjoin* thrd_join",
-		{LODE_WAIT_JOIN, NULL, true}},
+		{.reason = LODE_WAIT_JOIN, .is_sure = true}},
 	{"pthread_mutex_* pthread_rwlock_* pthread_spin_* lll_lock_* mtx_lock mtx_timedlock",
-		{LODE_WAIT_LOCK, NULL, true}},
+		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
 	{"malloc calloc realloc free cfree memalign aligned_alloc posix_memalign valloc pvalloc "
 	 "malloc_trim mallinfo* int_malloc int_free* int_realloc arena_get* libc_malloc "
 	 "libc_calloc "
 	 "libc_realloc libc_free",
-		{LODE_WAIT_LOCK, "malloc's arena", true}},
+		{LODE_WAIT_LOCK, "malloc's arena", NULL, true}},
 	{"fwrite* fread* fputs* fgets* fputc* fgetc putc getc putchar puts printf fprintf "
 	 "vprintf vfprintf* printf_chk fprintf_chk vfprintf_internal fflush* fclose IO_fflush "
 	 "IO_puts IO_fwrite IO_fputs IO_fclose IO_flush_all* flockfile getline getdelim perror",
-		{LODE_WAIT_LOCK, "stdio", true}},
+		{LODE_WAIT_LOCK, "stdio", NULL, true}},
 	{"dlopen* dlsym dlclose dl_iterate_phdr dl_open dl_close tls_get_addr* dl_fini",
-		{LODE_WAIT_LOCK, "the dynamic loader's lock", true}},
-	{"exit run_exit_handlers cxa_finalize", {LODE_WAIT_LOCK, "the exit handlers' lock", false}},
+		{LODE_WAIT_LOCK, "the dynamic loader's lock", NULL, true}},
+	{"exit run_exit_handlers cxa_finalize",
+		{LODE_WAIT_LOCK, "the exit handlers' lock", NULL, false}},
 	/* C++ */
 	{"std::condition_variable::* std::_V2::condition_variable_any*",
-		{LODE_WAIT_CONDITION, NULL, false}},
-	{"std::thread::join*", {LODE_WAIT_JOIN, NULL, true}},
+		{.reason = LODE_WAIT_CONDITION}},
+	{"std::thread::join*", {.reason = LODE_WAIT_JOIN, .is_sure = true}},
 	{"std::mutex::lock* std::timed_mutex::* std::recursive_mutex::* std::shared_mutex::*",
-		{LODE_WAIT_LOCK, NULL, true}},
+		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
 	{"std::__atomic_futex_unsigned* std::__atomic_wait* std::atomic*::wait* std::latch::* "
 	 "std::barrier* std::counting_semaphore* std::__future_base::* "
 	 "std::__detail::__platform_wait* std::__1::__libcpp_atomic_* "
 	 "std::__1::condition_variable::*",
-		{LODE_WAIT_CONDITION, NULL, true}},
-	{"cxa_guard_acquire", {LODE_WAIT_LOCK, "a static variable's guard", true}},
+		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
+	{"cxa_guard_acquire", {LODE_WAIT_LOCK, "a static variable's guard", NULL, true}},
 	/* CPython */
 	{"take_gil PyEval_RestoreThread PyEval_AcquireThread PyEval_AcquireLock",
-		{LODE_WAIT_LOCK, "CPython's GIL", true}},
+		{LODE_WAIT_LOCK, "CPython's GIL", NULL, true}},
 	/* HotSpot */
 	{"ObjectMonitor::enter* ObjectMonitor::EnterI* ObjectMonitor::ReenterI*",
-		{LODE_WAIT_LOCK, NULL, true}},
-	{"ObjectMonitor::wait* Parker::park* Unsafe_Park*", {LODE_WAIT_CONDITION, NULL, true}},
-	{"Mutex::lock* Mutex::lock_contended*", {LODE_WAIT_LOCK, NULL, false}},
+		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
+	{"ObjectMonitor::wait* Parker::park* Unsafe_Park*",
+		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
+	{"Mutex::lock* Mutex::lock_contended*", {.reason = LODE_WAIT_LOCK}},
 	{"Monitor::wait* PlatformMonitor::wait* os::PlatformMonitor::wait* "
 	 "os::PlatformEvent::park* PlatformEvent::park*",
-		{LODE_WAIT_CONDITION, NULL, false}},
+		{.reason = LODE_WAIT_CONDITION}},
 	/* Go: a thread that has no goroutine to run, or waits in the runtime */
-	{"runtime.lock2* runtime.lock runtime.lockWithRank*", {LODE_WAIT_LOCK, NULL, true}},
+	{"runtime.lock2* runtime.lock runtime.lockWithRank*",
+		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
 	{"runtime.notesleep* runtime.notetsleep* runtime.futexsleep* runtime.semasleep*",
-		{LODE_WAIT_CONDITION, NULL, true}},
+		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
 	/* Rust */
 	{"std::sys::*::condvar::* std::sync::*condvar::* std::thread::park* "
 	 "std::sys::*thread_parking::* std::sys::*thread_parker::* "
 	 "parking_lot::condvar::* <*Condvar*>::*",
-		{LODE_WAIT_CONDITION, NULL, true}},
+		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
 	{"std::sys::*::mutex::* std::sys::*::rwlock::* std::sync::*mutex::* std::sync::*rwlock::* "
 	 "parking_lot::raw_mutex::* parking_lot::raw_rwlock::*",
-		{LODE_WAIT_LOCK, NULL, true}},
+		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
 	{"std::sync::barrier::* std::sync::*::once::* std::sys::*::once::* std::sync::mpmc::* "
 	 "std::sync::mpsc::* crossbeam_channel::*",
-		{LODE_WAIT_CONDITION, NULL, true}},
+		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
 };
 
 static bool fits(const char *patterns, const char *name)
@@ -352,34 +356,25 @@ const LodeWaitFunction *lode_wait_function_find(const char *name)
 /* --- variables --- */
 
 static const struct {
-	const char *pattern, *words;
-	bool is_lock;
+	const char *name, *words;
 } variables[] = {
-	{"main_arena", "malloc's arena", true},
-	{"_IO_2_1_stdin_", "stdin", true},
-	{"_IO_2_1_stdout_", "stdout", true},
-	{"_IO_2_1_stderr_", "stderr", true},
-	{"_IO_stdfile_0_lock", "stdin", true},
-	{"_IO_stdfile_1_lock", "stdout", true},
-	{"_IO_stdfile_2_lock", "stderr", true},
-	{"list_all_lock", "the list of stdio's files", true},
-	{"_rtld_global", "the dynamic loader's lock", true},
-	{"__exit_funcs_lock", "the exit handlers' lock", true},
-	{"_PyRuntime", "CPython's GIL", true},
+	{"main_arena", "malloc's arena"},
+	{"_IO_2_1_stdin_", "stdin"},
+	{"_IO_2_1_stdout_", "stdout"},
+	{"_IO_2_1_stderr_", "stderr"},
+	{"_IO_stdfile_0_lock", "stdin"},
+	{"_IO_stdfile_1_lock", "stdout"},
+	{"_IO_stdfile_2_lock", "stderr"},
+	{"list_all_lock", "the list of stdio's files"},
+	{"_rtld_global", "the dynamic loader's lock"},
+	{"__exit_funcs_lock", "the exit handlers' lock"},
+	{"_PyRuntime", "CPython's GIL"},
 };
 
 const char *lode_wait_variable_words(const char *variable)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
-		if (g_pattern_match_simple(variables[i].pattern, variable))
+		if (strcmp(variables[i].name, variable) == 0)
 			return variables[i].words;
 	return NULL;
-}
-
-bool lode_wait_variable_is_lock(const char *variable)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
-		if (g_pattern_match_simple(variables[i].pattern, variable))
-			return variables[i].is_lock;
-	return false;
 }

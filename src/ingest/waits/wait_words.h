@@ -42,15 +42,13 @@ LodeWaitReason lode_wait_reason_of_target(const char *target, const char **out_n
 typedef struct {
 	LodeWaitReason reason;
 	const char *object; /* that is only waited for there; NULL: not told */
+	const char *kind;   /* what it is where nothing names it, "a semaphore"; NULL */
 	bool is_sure;       /* against what the words around the futex look like */
 } LodeWaitFunction;
 
 /* A function by its name, demangled; NULL: it says nothing. */
 const LodeWaitFunction *lode_wait_function_find(const char *name);
 
-/* What the variable at a futex is for, by its name as linked: "malloc's arena" of main_arena.
- * NULL: its own name says it best. */
+/* What the variable at a futex is for, by its name as linked: "malloc's arena" of main_arena. Waits
+ * in it are for a lock, also by a condition with a timeout. NULL: its own name says it best. */
 const char *lode_wait_variable_words(const char *variable);
-
-/* Whether waits in that variable are for a lock, though by a condition with a timeout. */
-bool lode_wait_variable_is_lock(const char *variable);
