@@ -22,6 +22,7 @@
 typedef struct {
 	pid_t pid;
 	bool is_32_bits;
+	unsigned listed;    /* the last listing of processes that had it */
 	GHashTable *places; /* set of uint64_t: hashes of the places whose stack was taken */
 } LodeLookedProcess;
 
@@ -35,6 +36,7 @@ typedef struct {
 	uint64_t n_runs, delay_ns; /* at the last look */
 	uint64_t looked_ns;        /* when that was, or the thread became known */
 	bool was_waiting, is_seen;
+	unsigned listed; /* the last listing that had it */
 } LodeLookedThread;
 
 LodeLookedThread *lode_looked_thread_new(

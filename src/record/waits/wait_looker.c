@@ -46,7 +46,7 @@ struct LodeWaitLooker {
 	/* Of the thread alone. */
 	GHashTable *processes; /* pid → LodeLookedProcess */
 	GPtrArray *threads;    /* LodeLookedThread, in the order of looks */
-	GHashTable *known;     /* tid → the listing that had it last */
+	GHashTable *known;     /* tid → LodeLookedThread, of those */
 	guint next;
 	guint n_kept_open;
 	GRand *random;
@@ -136,17 +136,35 @@ static LodeLookedProcess *find_process(LodeWaitLooker *self, pid_t pid)
 	return found;
 }
 
+static void drop_thread(LodeWaitLooker *self, guint index)
+{
+	const LodeLookedThread *thread = self->threads->pdata[index];
+
+	self->n_kept_open -= thread->calls >= 0 || thread->runs >= 0;
+	g_hash_table_remove(self->known, GINT_TO_POINTER(thread->tid));
+	g_ptr_array_remove_index_fast(self->threads, index);
+}
+
 static void add_thread(LodeWaitLooker *self, LodeLookedProcess *process, pid_t tid)
 {
-	bool is_known = g_hash_table_contains(self->known, GINT_TO_POINTER(tid));
+	LodeLookedThread *thread = g_hash_table_lookup(self->known, GINT_TO_POINTER(tid));
+	guint index;
 
-	g_hash_table_insert(self->known, GINT_TO_POINTER(tid), GUINT_TO_POINTER(self->n_lists));
-	if (is_known || self->threads->len >= MOST_THREADS)
-		return;
-	bool keeps_open = self->n_kept_open < MOST_KEPT_OPEN;
-	self->n_kept_open += keeps_open;
-	g_ptr_array_add(
-		self->threads, lode_looked_thread_new(process, tid, keeps_open, lode_now_ns()));
+	/* The number of one that has ended may be that of a thread of another process. */
+	if (thread != NULL && thread->process != process &&
+		g_ptr_array_find(self->threads, thread, &index)) {
+		drop_thread(self, index);
+		thread = NULL;
+	}
+	if (thread == NULL && self->threads->len < MOST_THREADS) {
+		thread = lode_looked_thread_new(
+			process, tid, self->n_kept_open < MOST_KEPT_OPEN, lode_now_ns());
+		self->n_kept_open += thread->calls >= 0 || thread->runs >= 0;
+		g_ptr_array_add(self->threads, thread);
+		g_hash_table_insert(self->known, GINT_TO_POINTER(tid), thread);
+	}
+	if (thread != NULL)
+		thread->listed = self->n_lists;
 }
 
 static void list_threads_of(LodeWaitLooker *self, pid_t pid)
@@ -159,6 +177,7 @@ static void list_threads_of(LodeWaitLooker *self, pid_t pid)
 	if (listing == NULL)
 		return;
 	LodeLookedProcess *process = find_process(self, pid);
+	process->listed = self->n_lists;
 	while ((entry = readdir(listing)) != NULL) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid > 0)
@@ -167,24 +186,21 @@ static void list_threads_of(LodeWaitLooker *self, pid_t pid)
 	closedir(listing);
 }
 
-static void drop_thread(LodeWaitLooker *self, guint index)
+static gboolean is_not_listed(void *pid, void *process, void *looker)
 {
-	const LodeLookedThread *thread = self->threads->pdata[index];
-
-	self->n_kept_open -= thread->calls >= 0 || thread->runs >= 0;
-	g_hash_table_remove(self->known, GINT_TO_POINTER(thread->tid));
-	g_ptr_array_remove_index_fast(self->threads, index);
+	(void)pid;
+	return ((const LodeLookedProcess *)process)->listed !=
+	       ((const LodeWaitLooker *)looker)->n_lists;
 }
 
-/* Threads that are in no process of the list any more have ended. */
+/* Threads that are in no process of the list any more have ended, and then such processes. */
 static void drop_ended(LodeWaitLooker *self)
 {
 	for (guint i = self->threads->len; i-- > 0;) {
-		const LodeLookedThread *thread = self->threads->pdata[i];
-		void *seen = g_hash_table_lookup(self->known, GINT_TO_POINTER(thread->tid));
-		if (GPOINTER_TO_UINT(seen) != self->n_lists)
+		if (((const LodeLookedThread *)self->threads->pdata[i])->listed != self->n_lists)
 			drop_thread(self, i);
 	}
+	g_hash_table_foreach_remove(self->processes, is_not_listed, self);
 }
 
 static void list_threads(LodeWaitLooker *self, gint64 now_us)
