@@ -10,6 +10,7 @@
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/registers/sample_pairs.h"
 #include "ingest/sampled/sampled_recording.h"
+#include "ingest/sampled/waits/sampled_waits.h"
 #include "ingest/traced/counted_recording.h"
 #include "ingest/traced/traced_recording.h"
 #include "ingest/user_attributes.h"
@@ -402,8 +403,9 @@ static void account_memory(const LodeMemoryReading *self, LodeRecording *recordi
 }
 
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
-	LodeMemoryReading *memory, LodeSampledStacks *stacks, LodeSamplePairs *pairs,
-	LodeWindowReading *windows, const LodeProgress *progress, GError **error)
+	LodeMemoryReading *memory, LodeSampledStacks *stacks, LodeSampledWaits *waits,
+	LodeSamplePairs *pairs, LodeWindowReading *windows, const LodeProgress *progress,
+	GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_heaps(inputs, memory, error) ||
 		!read_pages(inputs, memory, error))
@@ -413,6 +415,7 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.n_paths = inputs->perf->len,
 		.memory = memory,
 		.stacks = stacks,
+		.waits = waits,
 		.pairs = pairs,
 		.windows = windows,
 		.only = options->only,
@@ -499,6 +502,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	};
 	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(&reading);
 	g_autoptr(LodeSampledStacks) stacks = lode_sampled_stacks_new(places, &memory->threads);
+	g_autoptr(LodeSampledWaits)
+		waits = lode_sampled_waits_new(places, &memory->threads, stacks);
 	g_autoptr(LodeSamplePairs) pairs = lode_sample_pairs_new();
 	g_autoptr(LodeWindowReading) windows = lode_window_reading_new(places);
 	g_autoptr(LodeRecording) samples = NULL;
@@ -506,8 +511,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 
 	if (files == NULL)
 		return NULL;
-	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks, pairs,
-					      windows, progress, error)) == NULL)
+	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks, waits,
+					      pairs, windows, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
 		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
@@ -537,6 +542,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.jit = jit,
 		.memory_reading = memory->has_addresses ? memory : NULL,
 		.stacks = samples != NULL ? stacks : NULL,
+		.waits = samples != NULL ? waits : NULL,
 		.windows = windows->n_logs > 0 ? windows : NULL,
 		.pairs = samples != NULL ? pairs : NULL,
 		.program = options->program,

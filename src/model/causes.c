@@ -2,6 +2,7 @@
 #include "model/causes.h"
 
 #include "model/profile.h"
+#include "model/waits.h"
 
 #include <math.h>
 #include <string.h>
@@ -322,7 +323,8 @@ uint32_t lode_profile_find_weight(const LodeProfile *profile, const char *name)
 	uint32_t event = lode_profile_find_event(profile, name);
 	uint32_t charged = LODE_NONE;
 
-	if (event != LODE_NONE && strcmp(name, LODE_LATENCY_EVENT) == 0)
+	if (event != LODE_NONE &&
+		(strcmp(name, LODE_LATENCY_EVENT) == 0 || strcmp(name, LODE_CLOCK_EVENT) == 0))
 		charged = lode_profile_event_as_charged(profile, event);
 	return charged != LODE_NONE ? charged : event;
 }

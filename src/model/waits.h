@@ -16,6 +16,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The events of a profile, in ns: time that threads waited, and that with the time that they ran.
+ */
+#define LODE_WAITING_EVENT "waiting"
+#define LODE_CLOCK_EVENT "clock"
+
 typedef enum {
 	LODE_WAIT_LOCK,
 	LODE_WAIT_CONDITION,

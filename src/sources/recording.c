@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/process.h"
 #include "model/profile.h"
+#include "model/waits.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -214,12 +215,19 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	add_sample_rows(self, samples, first_object);
 }
 
+/* Time that is not only the processor's is weighed where it is asked for. */
+static bool is_of_waits(const char *event)
+{
+	return strcmp(event, LODE_WAITING_EVENT) == 0 || strcmp(event, LODE_CLOCK_EVENT) == 0;
+}
+
 uint32_t lode_recording_weight_column(const LodeRecording *self)
 {
 	uint32_t first = self->events->len - self->n_sampled;
 
 	for (uint32_t i = first; i < self->events->len; i++)
-		if (g_array_index(self->totals, double, i) > 0)
+		if (g_array_index(self->totals, double, i) > 0 &&
+			!is_of_waits(self->events->pdata[i]))
 			return i;
 	return first < self->events->len ? first : 0;
 }

@@ -145,7 +145,8 @@ typedef struct {
 LodeRecording *lode_recording_new(void);
 void lode_recording_free(LodeRecording *self);
 
-/* The column that weighs by default: the first sampled event that has samples, else 0. */
+/* The column that weighs by default: the first sampled event that has samples,
+ * but for waiting, else 0. */
 uint32_t lode_recording_weight_column(const LodeRecording *self);
 
 /* Adds a program's command line if it is new; `command` is copied. */

@@ -235,6 +235,8 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 		return NULL;
 	if (context->stacks != NULL)
 		name_stacks(profile, context->stacks, recording, &events, &images);
+	if (context->waits != NULL)
+		profile->waits = lode_sampled_waits_name(context->waits, profile);
 	add_thread_times(profile, recorded);
 	return g_steal_pointer(&profile);
 }

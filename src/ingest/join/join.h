@@ -21,6 +21,7 @@
  *             ─attributes──▶ attribute sets, locations
  *             ─memory──────▶ profile.memory
  *             ─stacks──────▶ profile.stacks
+ *             ─waits───────▶ profile.waits
  *
  * From the functions step on, an instruction is a number: of profile.instructions, of the codes, of
  * LodeJoinRows.first and of LodeJoinObjects.operands. Private to ingest/.
@@ -33,6 +34,7 @@
 #include "ingest/join/loops/loop_strides.h"
 #include "ingest/memory/memory_objects.h"
 #include "ingest/sampled/sampled_stacks.h"
+#include "ingest/sampled/waits/sampled_waits.h"
 #include "sources/code/jit_code_set.h"
 #include "sources/code/load_map_set.h"
 #include "sources/recording.h"
@@ -47,6 +49,7 @@ typedef struct {
 	const LodeJitCodeSet *jit;
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
 	LodeSampledStacks *stacks;         /* NULL: there are no samples */
+	LodeSampledWaits *waits;           /* likewise */
 	const LodeWindowReading *windows;  /* NULL: no windows were recorded */
 	LodeSamplePairs *pairs;            /* NULL: there are no samples */
 	const char *program;   /* the command line, when the caller knows it better; may be NULL */

@@ -10,6 +10,7 @@
 #include "model/causes.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "model/waits.h"
 
 #include <string.h>
 
@@ -113,7 +114,8 @@ static char *column_name(const Naming *self, uint32_t column)
 static bool is_time(const char *name)
 {
 	static const char *const times[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles",
-		"ref-cycles", "instructions-sampled", LODE_LATENCY_EVENT};
+		"ref-cycles", "instructions-sampled", LODE_LATENCY_EVENT, LODE_WAITING_EVENT,
+		LODE_CLOCK_EVENT};
 
 	return lode_word_find(times, G_N_ELEMENTS(times), name) >= 0 ||
 	       g_str_has_prefix(name, LODE_KERNEL_EVENTS) || strstr(name, "cycles") != NULL ||

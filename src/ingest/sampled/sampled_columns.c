@@ -3,6 +3,7 @@
 
 #include "ingest/sampled/sampled_counts.h"
 #include "model/profile.h"
+#include "model/waits.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -58,6 +59,9 @@ static char *event_description(
 {
 	const char *unit = g_str_has_suffix(name, "-clock") ? " ns" : "";
 
+	if (strcmp(event->name, LODE_WAITING_EVENT) == 0)
+		return g_strdup("by looks at threads that wait, and context switches; in "
+				"nanoseconds");
 	if (leader != event)
 		return g_strdup_printf("counted from sample to sample of %s", leader->name);
 	if (event->is_frequency)

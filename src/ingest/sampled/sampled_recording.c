@@ -22,6 +22,7 @@
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/sampled/sampled_totals.h"
+#include "ingest/sampled/waits/sampled_waits.h"
 #include "ingest/windows/window_reading.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -42,8 +43,12 @@ typedef struct {
 	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
 	uint64_t sequence;             /* stands for the time where none is recorded */
 	LodeSampledPrograms *programs; /* NULL: all are wanted */
-	LodeSampledThreads *threads;   /* NULL: no context switches were recorded */
+	LodeSampledThreads *threads;   /* NULL: no context switches, and no looks at waits */
+	bool has_switches;             /* context switches were recorded */
 	bool has_gaps;                 /* in which these were not recorded */
+	size_t waiting;                /* the event of looks at threads that wait; n_events: none */
+	uint64_t n_looks, n_bad_looks; /* samples of it; those whose raw data is damaged */
+	bool has_running_holders;      /* of locks, which looks saw */
 	LodeWindowTimes windows;
 } Input;
 
@@ -68,6 +73,10 @@ typedef struct {
 	 */
 	uint32_t clocked_column, latency_column;
 	uint32_t timed_column; /* of the event that weighs time, or else the first one */
+	/* Of looks at threads that wait, and time by the clock; LODE_NONE: there are none */
+	uint32_t waiting_column, clock_column;
+	double clock_scale; /* from the weight of the clocked event to ns */
+	double timed_sum;   /* of it, in the first pass */
 	bool has_branches;
 	uint64_t n_records;
 	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
@@ -97,13 +106,44 @@ static bool has_switches(const Input *input)
 	return false;
 }
 
+/* The event of lode's looks at threads that wait; the number of events: there is none. */
+static size_t find_waiting(const Input *input)
+{
+	size_t n, i = 0;
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
+
+	while (i < n &&
+		(events[i].type != PERF_TYPE_SOFTWARE || events[i].config != PERF_COUNT_SW_DUMMY ||
+			(events[i].sample_type & PERF_SAMPLE_RAW) == 0 ||
+			strcmp(events[i].name, LODE_WAITING_EVENT) != 0))
+		i++;
+	return i;
+}
+
+static bool has_looks(const Input *input)
+{
+	size_t n;
+
+	lode_perf_data_events(input->data, &n);
+	return input->waiting < n;
+}
+
+static bool is_look(const Input *input, const LodePerfRecord *record)
+{
+	return record->kind == LODE_PERF_SAMPLE && record->event == input->waiting;
+}
+
 /* Called once for each record. In pipe mode, events come just before the first. */
 static uint64_t time_of(Input *input, const LodePerfRecord *record)
 {
 	if (!input->knows_times) {
 		input->has_times = lode_perf_data_has_times(input->data);
-		if (input->has_times && has_switches(input))
+		input->has_switches = input->has_times && has_switches(input);
+		input->waiting = find_waiting(input);
+		if (input->has_switches || (input->has_times && has_looks(input)))
 			input->threads = lode_sampled_threads_new(0);
+		if (input->threads != NULL && has_looks(input))
+			lode_sampled_threads_expect_looks(input->threads, input->has_switches);
 		/* Without times, samples count as time; with switches, they say who ran. */
 		lode_perf_data_skip_samples(
 			input->data, input->has_times && input->threads == NULL);
@@ -119,11 +159,68 @@ static void note_kernel(Input *input, const LodePerfMapping *mapping)
 		input->kernel_text = mapping->offset;
 }
 
+/* A fixed period need not be in the samples; of a frequency nothing is known without it. */
+static double fixed_period(const LodePerfEvent *event)
+{
+	if (event->has_period)
+		return 0;
+	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
+}
+
+static bool is_in_asked_time(const Reading *self, uint64_t time_ns)
+{
+	return self->options->end_ns == 0 ||
+	       (time_ns >= self->options->begin_ns && time_ns < self->options->end_ns);
+}
+
+static void note_look(Input *input, const LodePerfRecord *record, uint64_t time_ns)
+{
+	LodeWaitLook look;
+
+	input->n_looks++;
+	if (!lode_wait_look_read(&look, record->sample.raw, record->sample.raw_size)) {
+		input->n_bad_looks++;
+		return;
+	}
+	input->has_running_holders |= look.holder != 0 && look.holder_call == LODE_LOOK_RUNS;
+	if ((look.flags & LODE_LOOK_OF_HOLDER) == 0 && input->threads != NULL)
+		lode_sampled_threads_note_look(input->threads, record, time_ns, look.interval_ns);
+}
+
+/* The value of a sample that has no counts. */
+static double period_of(const LodePerfEvent *event, const LodePerfRecord *record)
+{
+	double fixed = fixed_period(event);
+
+	return fixed > 0 ? fixed : (double)record->sample.period;
+}
+
+/* What samples of a timer weigh must be known before they are read, where the waiting for a
+ * processor is shared among them. */
+static void note_timed(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	size_t n;
+	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n)[record->event];
+
+	if (input->threads == NULL || !has_looks(input) ||
+		!is_in_asked_time(self, record->time_ns) ||
+		!lode_perf_event_is_time(event->type, event->config))
+		return;
+	lode_sampled_threads_note_timed(input->threads, record, period_of(event, record));
+	self->timed_sum += period_of(event, record);
+}
+
 /* The first pass: everything but samples. */
 static void note_record(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	uint64_t time_ns = time_of(input, record);
 
+	if (is_look(input, record)) {
+		note_look(input, record, time_ns);
+		return;
+	}
+	if (record->kind == LODE_PERF_SAMPLE)
+		note_timed(self, input, record);
 	if (input->threads != NULL)
 		lode_sampled_threads_note(input->threads, record, time_ns);
 	lode_places_note(self->places, record, time_ns);
@@ -187,14 +284,6 @@ static bool for_each_record(
 	}
 }
 
-/* A fixed period need not be in the samples; of a frequency nothing is known without it. */
-static double fixed_period(const LodePerfEvent *event)
-{
-	if (event->has_period)
-		return 0;
-	return event->is_frequency ? 1 : (double)MAX(event->period_or_frequency, 1);
-}
-
 static bool add_events(Reading *self, Input *input, GError **error)
 {
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
@@ -242,7 +331,7 @@ static void add_latency(Reading *self)
 	self->clocked_column = self->latency_column = LODE_NONE;
 	for (guint i = 0; i < self->inputs->len; i++) {
 		const Input *input = &g_array_index(self->inputs, Input, i);
-		if (input->threads == NULL)
+		if (!input->has_switches)
 			return;
 		is_parallel |= lode_sampled_threads_are_parallel(input->threads);
 	}
@@ -257,6 +346,48 @@ static void add_latency(Reading *self)
 		recording, LODE_LATENCY_EVENT, description);
 	if (lode_recording_is_late(recording, clocked))
 		g_array_append_val(recording->late_columns, self->latency_column);
+}
+
+/* What was looked at, and with it the time by the clock, where the event that weighs is one of
+ * time. */
+static void add_clock(Reading *self)
+{
+	LodeRecording *recording = self->recording;
+	const Input *first = &g_array_index(self->inputs, Input, 0);
+	double running_ns = 0;
+	bool is_timer = true;
+	size_t n;
+
+	self->waiting_column = self->clock_column = LODE_NONE;
+	self->clock_scale = 1;
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const Input *input = &g_array_index(self->inputs, Input, i);
+		if (input->threads == NULL || !has_looks(input))
+			continue;
+		self->waiting_column = input->columns[input->waiting];
+		const GArray *lives = lode_sampled_threads_waits(input->threads)->lives;
+		for (guint k = 0; k < lives->len; k++)
+			running_ns += g_array_index(lives, LodeThreadLife, k).running_ns;
+	}
+	const LodePerfEvent *events = lode_perf_data_events(first->data, &n);
+	uint32_t timed = LODE_NONE;
+	for (size_t i = 0; i < n && timed == LODE_NONE; i++)
+		if (lode_perf_event_is_time(events[i].type, events[i].config)) {
+			timed = first->columns[i];
+			is_timer = lode_sampled_timer_period(&events[i]) > 0;
+		}
+	if (self->waiting_column == LODE_NONE || timed == LODE_NONE ||
+		recording->n_sampled >= LODE_SAMPLED_MAX_COLUMNS ||
+		lode_sampled_columns_find(recording, LODE_CLOCK_EVENT) != LODE_NONE)
+		return;
+	if (!is_timer)
+		self->clock_scale = self->timed_sum > 0 ? running_ns / self->timed_sum : 0;
+	g_autofree char *description = g_strdup_printf(
+		"running (%s) and waiting, of all threads; in nanoseconds",
+		(const char *)recording->events->pdata[timed]);
+	self->clock_column = lode_sampled_columns_append(recording, LODE_CLOCK_EVENT, description);
+	if (lode_recording_is_late(recording, timed))
+		g_array_append_val(recording->late_columns, self->clock_column);
 }
 
 static bool read_mappings(Reading *self, const char *path, GError **error)
@@ -283,6 +414,9 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	if (kept->programs != NULL)
 		lode_sampled_programs_freeze(kept->programs);
 	if (kept->threads != NULL) {
+		if (self->options->end_ns != 0)
+			lode_sampled_threads_want(
+				kept->threads, self->options->begin_ns, self->options->end_ns);
 		lode_sampled_threads_freeze(kept->threads, kept->programs);
 		kept->has_gaps = lode_sampled_threads_recorded(kept->threads) < 1;
 	}
@@ -410,7 +544,8 @@ static void add_stack(Reading *self, PlacedSample *sample)
 
 static void begin_data(Reading *self, const Input *input)
 {
-	lode_memory_reading_expect(self->memory, lode_perf_data_n_samples(input->data));
+	lode_memory_reading_expect(
+		self->memory, lode_perf_data_n_samples(input->data) - input->n_looks);
 }
 
 static void add_data(Reading *self, PlacedSample *sample)
@@ -444,7 +579,7 @@ static void add_registers(Reading *self, PlacedSample *sample)
 	const LodeSampledCode sampled = {
 		sample->record, sample->event, sample->time_ns, *place_of(self, sample->user_row)};
 	const LodePairClock clock = {
-		.threads = input->threads,
+		.threads = input->has_switches ? input->threads : NULL,
 		.windows = &input->windows,
 		.period_ns = lode_sampled_timer_period(sample->event),
 		.cost_ns = info->sample_ns > 0 ? (double)info->sample_ns : 0,
@@ -463,6 +598,37 @@ static void add_by_clock(Reading *self, PlacedSample *sample)
 	add_value(self, sample, self->latency_column, latency);
 	lode_sampled_stacks_add_weight(self->options->stacks,
 		self->recording->events->pdata[self->latency_column], latency);
+}
+
+/* Adds to a column what has no sample of its own. */
+static void add_besides(Reading *self, const PlacedSample *sample, uint32_t column, double value)
+{
+	if (column == LODE_NONE || value <= 0)
+		return;
+	add_value(self, sample, column, value);
+	lode_sampled_stacks_add_weight(
+		self->options->stacks, self->recording->events->pdata[column], value);
+}
+
+/* Where a thread ran, it also waited for a processor. */
+static void add_clock_time(Reading *self, PlacedSample *sample)
+{
+	const Input *input = sample->input;
+	const LodePerfEvent *event = sample->event;
+
+	if (self->waiting_column == LODE_NONE || sample->column != self->timed_column ||
+		!lode_perf_event_is_time(event->type, event->config) ||
+		input->columns[sample->record->event] != sample->column)
+		return;
+	double ready_ns = 0;
+	if (input->threads != NULL && has_looks(input)) {
+		const LodeSampledAccess access = access_of(self, sample);
+		ready_ns = sample->value *
+		           lode_sampled_threads_ready(input->threads, sample->record);
+		lode_sampled_waits_add_timed(self->options->waits, &access, ready_ns);
+	}
+	add_besides(self, sample, self->waiting_column, ready_ns);
+	add_besides(self, sample, self->clock_column, sample->value * self->clock_scale + ready_ns);
 }
 
 /* A stack is newest first: what ran between two branches is from the older one's target to the
@@ -521,6 +687,7 @@ static const struct {
 	{begin_data, add_data, NULL},
 	{begin_registers, add_registers, NULL},
 	{NULL, add_by_clock, NULL},
+	{NULL, add_clock_time, NULL},
 	{NULL, NULL, add_branches},
 	{NULL, NULL, add_to_timer},
 };
@@ -537,12 +704,6 @@ static void consume_sample(Reading *self, PlacedSample *sample)
 	for (size_t i = 0; i < G_N_ELEMENTS(consumers); i++)
 		if (consumers[i].add_sample != NULL)
 			consumers[i].add_sample(self, sample);
-}
-
-static bool is_in_asked_time(const Reading *self, uint64_t time_ns)
-{
-	return self->options->end_ns == 0 ||
-	       (time_ns >= self->options->begin_ns && time_ns < self->options->end_ns);
 }
 
 static bool is_asked_for(
@@ -606,6 +767,44 @@ static void take_value(PlacedSample *sample, const GArray *counts, guint i)
 	sample->value = fixed > 0 ? fixed : (double)sample->record->sample.period;
 }
 
+/* A look stands for waiting at its place, and is no sample of what the program did. */
+static void add_look(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
+{
+	LodeSampledWaits *waits = self->options->waits;
+	LodeWaitLook look;
+	size_t n;
+
+	if (input->threads == NULL || !is_in_asked_time(self, record->time_ns) ||
+		(input->programs != NULL &&
+			!lode_sampled_programs_are_wanted(input->programs, record->pid, time_ns)) ||
+		!lode_wait_look_read(&look, record->sample.raw, record->sample.raw_size))
+		return;
+	bool is_of_holder = (look.flags & LODE_LOOK_OF_HOLDER) != 0;
+	const LodeThreadLook *known = is_of_holder ? NULL
+	                                           : lode_sampled_threads_take_look(
+							     input->threads, record, time_ns);
+	PlacedSample sample = {
+		.input = input,
+		.record = record,
+		.event = &lode_perf_data_events(input->data, &n)[record->event],
+		.time_ns = time_ns,
+		.caller = LODE_NONE,
+		.column = self->waiting_column,
+	};
+	if (!place(self, &sample))
+		return;
+	if (sample.row == LODE_NONE && sample.outcome == LODE_PLACE_FOUND)
+		sample.outcome = LODE_PLACE_UNMAPPED;
+	sample.value = known != NULL ? known->waiting_ns : 0;
+	LodeSampledAccess access = access_of(self, &sample);
+	uint32_t where = lode_sampled_waits_add(waits, &access, &look, known, sample.row);
+	if (sample.value <= 0)
+		return;
+	add_value(self, &sample, self->waiting_column, sample.value);
+	lode_sampled_stacks_add_at(self->options->stacks, &access, where);
+	add_besides(self, &sample, self->clock_column, sample.value);
+}
+
 /* The way of a record of the second pass: a sample that is asked for goes to all consumers. */
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
 {
@@ -613,6 +812,10 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
+	if (is_look(input, record)) {
+		add_look(self, input, record, time_ns);
+		return;
+	}
 	input->n_samples++;
 	size_t n_events;
 	PlacedSample sample = {
@@ -686,6 +889,29 @@ static bool read_windows(Reading *self, GError **error)
 	return true;
 }
 
+static bool has_chains(const Input *input)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (lode_call_chain_is_recorded(&events[i]))
+			return true;
+	return false;
+}
+
+/* Waiting that nobody looked at has no place. */
+static void end_samples(Reading *self, const Input *input)
+{
+	if (input->threads == NULL || !has_looks(input))
+		return;
+	double unplaced_ns = lode_sampled_waits_end(self->options->waits);
+	const uint32_t columns[] = {self->waiting_column, self->clock_column};
+	for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
+		if (columns[i] != LODE_NONE)
+			g_array_index(self->recording->totals, double, columns[i]) += unplaced_ns;
+}
+
 static void begin_samples(Reading *self, Input *input, guint number)
 {
 	lode_memory_reading_select(self->memory, number);
@@ -695,6 +921,11 @@ static void begin_samples(Reading *self, Input *input, guint number)
 	lode_perf_data_rewind(input->data);
 	lode_perf_data_skip_samples(input->data, false);
 	input->sequence = 0;
+	if (input->threads != NULL && has_looks(input)) {
+		lode_sampled_waits_begin(self->options->waits, input->threads, has_chains(input));
+		if (input->has_running_holders)
+			lode_sampled_waits_expect_holders(self->options->waits);
+	}
 	lode_row_search_begin(&self->search);
 	lode_sampled_kernel_begin(
 		&self->kernel, lode_perf_data_info(input->data), input->kernel_text);
@@ -711,6 +942,7 @@ static bool read_samples(Reading *self, GError **error)
 		begin_samples(self, input, i);
 		if (!for_each_record(self, input, add_sample, "reading samples", error))
 			return false;
+		end_samples(self, input);
 	}
 	if (!lode_sampled_rows_finish(&self->rows, error))
 		return false;
@@ -747,6 +979,21 @@ static void account_skipped(Reading *self, const Input *input, const LodePerfInf
 			input->path, (double)info->n_unused_chains, 0);
 }
 
+static void account_looks(Reading *self, const Input *input)
+{
+	if (input->n_bad_looks > 0)
+		lode_recording_add_unresolved(self->recording,
+			"looks at threads that wait, which are damaged or of a newer lode",
+			input->path, (double)input->n_bad_looks, 0);
+	if (input->threads == NULL || !has_looks(input))
+		return;
+	uint64_t n_stray = lode_sampled_threads_waits(input->threads)->n_stray;
+	if (n_stray > 0)
+		lode_recording_add_unresolved(self->recording,
+			"looks at threads that did not wait then, by their context switches",
+			input->path, (double)n_stray, 0);
+}
+
 /* Accounts for skipped and missing parts of the files. */
 static void account_files(Reading *self)
 {
@@ -754,6 +1001,7 @@ static void account_files(Reading *self)
 		const Input *input = &g_array_index(self->inputs, Input, i);
 		const LodePerfInfo *info = lode_perf_data_info(input->data);
 		account_skipped(self, input, info);
+		account_looks(self, input);
 		if (info->n_unknown_ids > 0)
 			lode_recording_add_unresolved(self->recording,
 				"sample of an event that the recording does not describe",
@@ -944,7 +1192,7 @@ static void list_threads(Reading *self)
 
 	for (guint i = 0; i < self->inputs->len; i++) {
 		const Input *input = &g_array_index(self->inputs, Input, i);
-		if (input->threads == NULL)
+		if (!input->has_switches)
 			continue;
 		n_incomplete += (double)lode_sampled_threads_n_incomplete(input->threads);
 		guint first = times->len;
@@ -979,6 +1227,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	}
 	self->timed_column = column_to_clock(self);
 	add_latency(self);
+	add_clock(self);
 	if (!read_windows(self, error) || !read_samples(self, error) || !has_wanted(self, error))
 		return false;
 	list_threads(self);

@@ -16,6 +16,7 @@
 #include "ingest/sampled/sampled_stacks.h"
 #include "sources/recording.h"
 
+typedef struct LodeSampledWaits LodeSampledWaits;
 typedef struct LodeSamplePairs LodeSamplePairs;
 typedef struct LodeMemoryReading LodeMemoryReading;
 typedef struct LodeWindowReading LodeWindowReading;
@@ -23,15 +24,17 @@ typedef struct LodeWindowReading LodeWindowReading;
 /*
  * Reads the files in order into one recording, whose frequency is sampled when there are branch
  * stacks and inferred (to be inferred) when not. The data that the samples accessed is added to
- * `memory`, the call stacks to `stacks`, samples whose distance in time is known to `pairs`.
- * Samples of programs that were not chosen (sampled_programs.h: `only`, `is_alone`) are left out.
- * Errors name the file; _NOT_FOUND: none is left.
+ * `memory`, the call stacks to `stacks`, looks at threads that wait to `waits`, samples whose
+ * distance in time is known to `pairs`. Samples of programs that were not chosen
+ * (sampled_programs.h: `only`, `is_alone`) are left out. Errors name the file; _NOT_FOUND: none is
+ * left.
  */
 typedef struct {
 	const char *const *paths;
 	size_t n_paths;
 	LodeMemoryReading *memory; /* its places are those of the recordings, none begun yet */
 	LodeSampledStacks *stacks;
+	LodeSampledWaits *waits;
 	LodeSamplePairs *pairs;
 	LodeWindowReading *windows; /* likewise; what it needs of the recordings is added */
 	const char *const *only;    /* NULL: all */

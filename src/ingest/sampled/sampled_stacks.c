@@ -39,6 +39,8 @@ struct LodeSampledStacks {
 	uint8_t slice_bits;         /* a slice has 2^bits ns; 0: each sample is a row */
 	LodeStackSample last;       /* that was added, with or without calls */
 	bool last_has_chain;
+	GArray *named_calls, *named_rows; /* uint32_t: the stacks of calls and rows, once they are
+	                                     named; LODE_NONE: none */
 };
 
 /* As many as all chains of a real program have together, and more. */
@@ -89,6 +91,8 @@ LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *thre
 	self->alone = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodePlace));
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
+	self->named_calls = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->named_rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	lode_name_table_init(&self->kernel_functions);
 	lode_name_table_init(&self->events);
 	memset(self->recent, 0xff, sizeof(self->recent));
@@ -106,6 +110,8 @@ void lode_sampled_stacks_free(LodeSampledStacks *self)
 	g_array_unref(self->alone);
 	g_array_unref(self->rows);
 	g_array_unref(self->chain);
+	g_array_unref(self->named_calls);
+	g_array_unref(self->named_rows);
 	lode_name_table_clear(&self->kernel_functions);
 	lode_name_table_clear(&self->events);
 	g_free(self);
@@ -190,16 +196,22 @@ static void lengthen_slices(LodeSampledStacks *self)
 	self->max_rows = MAX(MAX_ROWS, 2 * self->alone->len);
 }
 
-/* `call` is of the tree; LODE_NONE: none is known. */
-static void add_alone(LodeSampledStacks *self, LodeStackSample *sample, uint32_t call, uint32_t row,
-	const LodePlace *charged)
+/* Where a sample without calls is. `call` is of the tree; LODE_NONE: none is known. */
+static uint32_t find_alone(
+	LodeSampledStacks *self, uint32_t call, uint32_t row, const LodePlace *charged)
 {
-	sample->stack = call != LODE_NONE ? OF_TREE + call : row;
-	if (call == LODE_NONE && row != LODE_NONE) {
+	if (call != LODE_NONE)
+		return OF_TREE + call;
+	if (row != LODE_NONE) {
 		if (row >= self->rows->len)
 			g_array_set_size(self->rows, row + 1);
 		g_array_index(self->rows, LodePlace, row) = *charged;
 	}
+	return row;
+}
+
+static void add_alone(LodeSampledStacks *self, const LodeStackSample *sample)
+{
 	append_alone(self, self->alone, sample);
 	if (self->alone->len > self->max_rows)
 		lengthen_slices(self);
@@ -231,8 +243,8 @@ static void read_registers(const LodeSampledAccess *sampled, LodeUserRegisters *
 
 /* The call where the sample was taken, by the top of the stack; LODE_NONE: nobody is known to have
  * called its code, which has the weight alone. */
-static uint32_t add_top(
-	LodeSampledStacks *self, const LodeSampledAccess *sampled, const LodePlace *charged)
+static uint32_t add_top(LodeSampledStacks *self, const LodeSampledAccess *sampled,
+	const LodePlace *charged, bool is_whole)
 {
 	LodeUserRegisters registers;
 	LodePlace code;
@@ -243,7 +255,8 @@ static uint32_t add_top(
 	bool is_in_kernel = sampled->record->mode == LODE_PERF_MODE_KERNEL;
 	read_registers(sampled, &registers);
 	g_array_set_size(self->chain, 0);
-	lode_call_chain_find_top(self->places, &from, &registers, self->chain);
+	(is_whole ? lode_call_chain_find : lode_call_chain_find_top)(
+		self->places, &from, &registers, self->chain);
 	if (self->chain->len == 0 && !is_in_kernel)
 		return LODE_NONE;
 	uint32_t caller = add_chain(&self->tree, self->chain);
@@ -305,8 +318,9 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 	} else {
 		bool has_top = lode_call_chain_has_top(sampled->event);
 		self->has_tops |= has_top;
-		add_alone(self, &sample, has_top ? add_top(self, sampled, charged) : LODE_NONE, row,
-			charged);
+		uint32_t call = has_top ? add_top(self, sampled, charged, false) : LODE_NONE;
+		sample.stack = find_alone(self, call, row, charged);
+		add_alone(self, &sample);
 	}
 	self->last = sample;
 	self->last_has_chain = has_chain;
@@ -323,6 +337,60 @@ void lode_sampled_stacks_add_weight(LodeSampledStacks *self, const char *event_n
 		g_array_append_val(self->samples, sample);
 	else
 		append_alone(self, self->alone, &sample);
+}
+
+uint32_t lode_sampled_stacks_last(const LodeSampledStacks *self)
+{
+	uint32_t stack = self->last.stack;
+
+	return self->last_has_chain && stack != LODE_NONE ? OF_TREE + stack : stack;
+}
+
+void lode_sampled_stacks_add_at(
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, uint32_t where)
+{
+	const LodePerfRecord *record = sampled->record;
+
+	self->last = (LodeStackSample){
+		.time_ns = record->time_ns,
+		.weight = sampled->weight,
+		.event = find_event(self, sampled->event_name),
+		.thread = lode_threads_find(
+			self->threads, record->pid, record->tid, sampled->time_ns),
+		.stack = where,
+	};
+	self->last_has_chain = false;
+	add_alone(self, &self->last);
+}
+
+uint32_t lode_sampled_stacks_find(
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, uint32_t row, bool is_whole)
+{
+	const LodePlace *charged = row != LODE_NONE ? &sampled->place : NULL;
+
+	self->has_tops = true;
+	return find_alone(self, add_top(self, sampled, charged, is_whole), row, charged);
+}
+
+void lode_sampled_stacks_find_callers(
+	const LodeSampledStacks *self, uint32_t where, GArray *out_callers)
+{
+	const GArray *calls = self->tree.calls;
+	uint32_t call = where != LODE_NONE && where >= OF_TREE ? where - OF_TREE : LODE_NONE;
+
+	if (call != LODE_NONE)
+		call = LODE_AT(calls, LodeCall, call).outer;
+	for (; call != LODE_NONE; call = LODE_AT(calls, LodeCall, call).outer)
+		g_array_append_val(out_callers, LODE_AT(calls, LodeCall, call).code);
+}
+
+uint32_t lode_sampled_stacks_stack(const LodeSampledStacks *self, uint32_t where)
+{
+	const GArray *named = where >= OF_TREE ? self->named_calls : self->named_rows;
+	uint32_t index = where >= OF_TREE ? where - OF_TREE : where;
+
+	return where != LODE_NONE && index < named->len ? LODE_AT(named, uint32_t, index)
+	                                                : LODE_NONE;
 }
 
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self)
@@ -624,6 +692,7 @@ static void name_alone(Naming *self, const LodeInstructionFinder *finder, const 
 			sample.stack = rows[sample.stack];
 		g_array_append_val(self->out->samples, sample);
 	}
+	g_array_append_vals(self->stacks->named_rows, rows, places->len);
 }
 
 LodeStacks *lode_sampled_stacks_name(
@@ -646,6 +715,7 @@ LodeStacks *lode_sampled_stacks_name(
 	lode_id_cache_init(&naming.frame_ids);
 	lode_id_cache_init(&naming.stack_ids);
 	name_tree(&naming, finder, rows, instructions);
+	g_array_append_vals(self->named_calls, rows, n_calls);
 	name_calls(&naming, rows, instructions);
 	name_alone(&naming, finder, rows, instructions);
 	add_threads(&naming);

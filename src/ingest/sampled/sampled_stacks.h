@@ -49,6 +49,25 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 /* The sample that was added last weighs this by another event, too. */
 void lode_sampled_stacks_add_weight(LodeSampledStacks *self, const char *event_name, double weight);
 
+/* Where a sample of user code, whose place has the number `row`, was by the top of its stack, or as
+ * far as that reaches, as a number for the functions below. It is not added. */
+uint32_t lode_sampled_stacks_find(
+	LodeSampledStacks *self, const LodeSampledAccess *sample, uint32_t row, bool is_whole);
+
+/* Where the sample was that was added last, likewise; LODE_NONE: not known. */
+uint32_t lode_sampled_stacks_last(const LodeSampledStacks *self);
+
+/* Adds a sample where an earlier one was. */
+void lode_sampled_stacks_add_at(
+	LodeSampledStacks *self, const LodeSampledAccess *sample, uint32_t where);
+
+/* Appends the callers there (LodePlace), the innermost first. */
+void lode_sampled_stacks_find_callers(
+	const LodeSampledStacks *self, uint32_t where, GArray *out_callers);
+
+/* The stack of LodeStacks there, once they are named; LODE_NONE: none. */
+uint32_t lode_sampled_stacks_stack(const LodeSampledStacks *self, uint32_t where);
+
 /* NULL: no sample had a call chain. */
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self);
 

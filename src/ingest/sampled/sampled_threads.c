@@ -21,8 +21,9 @@ enum { MAX_NOTES = 1 << 25, MAX_WINDOWS = 1 << 20 };
 
 typedef enum {
 	NOTE_BEGIN,
-	NOTE_ALIVE, /* it has a name: it exists */
-	NOTE_SEEN,  /* the first or the last sample in a window */
+	NOTE_ALIVE,  /* it has a name: it exists */
+	NOTE_LOOKED, /* it was looked at: it exists, and it waits */
+	NOTE_SEEN,   /* the first or the last sample in a window */
 	NOTE_IN,
 	NOTE_OUT,
 	NOTE_PREEMPTED,
@@ -39,6 +40,10 @@ typedef struct {
 	uint32_t pid, tid;
 	uint32_t window; /* of its notes of samples; LODE_NONE: there are none */
 	guint seen;      /* the first of the two */
+	guint between;   /* windows that there were at its last note between two; 0: none */
+	bool is_looked_at;
+	double timed;    /* weight of its samples of a timer */
+	double ready_ns; /* that it waited for a processor, in all its lives */
 } Thread;
 
 /* A time in which switches were recorded. */
@@ -69,6 +74,9 @@ struct LodeSampledThreads {
 	GArray *steps;   /* Step */
 	GArray *slices;  /* Slice, by thread and time */
 	GArray *times;   /* LodeThreadTime, without names */
+	LodeThreadWaits waits;
+	bool expects_looks, has_no_switches;
+	uint64_t wanted_begin_ns, wanted_end_ns; /* of the waits */
 	uint64_t begin_ns, end_ns;
 	uint64_t full_ns; /* notes from here on are missing */
 	uint64_t n_incomplete;
@@ -89,7 +97,8 @@ LodeSampledThreads *lode_sampled_threads_new(guint limit)
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
 	self->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
 	self->times = g_array_new(FALSE, FALSE, sizeof(LodeThreadTime));
-	self->begin_ns = self->full_ns = UINT64_MAX;
+	lode_thread_waits_init(&self->waits);
+	self->begin_ns = self->full_ns = self->wanted_end_ns = UINT64_MAX;
 	g_array_append_val(self->windows, all);
 	return self;
 }
@@ -105,14 +114,23 @@ void lode_sampled_threads_free(LodeSampledThreads *self)
 	g_array_unref(self->steps);
 	g_array_unref(self->slices);
 	g_array_unref(self->times);
+	lode_thread_waits_clear(&self->waits);
 	g_free(self);
+}
+
+/* How many windows begin before a time. */
+static uint32_t windows_before(const LodeSampledThreads *self, uint64_t time_ns)
+{
+	const Window *windows = (const Window *)(const void *)self->windows->data;
+
+	return LODE_PARTITION_POINT(self->windows->len, i, windows[i].on_ns <= time_ns);
 }
 
 /* The window that a time lies in; LODE_NONE: in none. */
 static uint32_t window_of(const LodeSampledThreads *self, uint64_t time_ns)
 {
 	const Window *windows = (const Window *)(const void *)self->windows->data;
-	guint after = LODE_PARTITION_POINT(self->windows->len, i, windows[i].on_ns <= time_ns);
+	uint32_t after = windows_before(self, time_ns);
 
 	return after > 0 && time_ns < windows[after - 1].off_ns ? after - 1 : LODE_NONE;
 }
@@ -132,7 +150,7 @@ static void take_mark(LodeSampledThreads *self, bool is_out, uint64_t time_ns)
 static uint32_t find_thread(LodeSampledThreads *self, const LodePerfRecord *record)
 {
 	const LodeIdKey key = {{(uint64_t)record->pid << 32 | record->tid, 0, 0}};
-	const Thread thread = {record->pid, record->tid, LODE_NONE, 0};
+	const Thread thread = {.pid = record->pid, .tid = record->tid, .window = LODE_NONE};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
 
@@ -155,14 +173,31 @@ static bool add_note(LodeSampledThreads *self, uint32_t thread, NoteKind kind, u
 	return true;
 }
 
+/* Between two windows: one of a thread's samples is enough to know that it ran. */
+static void note_between(LodeSampledThreads *self, uint32_t number, uint64_t time_ns)
+{
+	Thread *thread = &LODE_AT(self->threads, Thread, number);
+
+	if (thread->between != self->windows->len) {
+		thread->between = self->windows->len;
+		add_note(self, number, NOTE_SEEN, time_ns);
+	}
+}
+
 /* Two notes for all samples of a thread in a window. */
 static void note_sample(LodeSampledThreads *self, uint32_t number, uint64_t time_ns)
 {
 	Thread *thread = &LODE_AT(self->threads, Thread, number);
 	uint32_t window = window_of(self, time_ns);
 
-	if (window == LODE_NONE)
+	if (self->has_no_switches) {
+		add_note(self, number, NOTE_SEEN, time_ns);
 		return;
+	}
+	if (window == LODE_NONE) {
+		note_between(self, number, time_ns);
+		return;
+	}
 	if (thread->window != window) {
 		thread->window = window;
 		thread->seen = self->notes->len;
@@ -226,6 +261,46 @@ void lode_sampled_threads_note(
 		add_note(self, find_thread(self, record), kind, time_ns);
 }
 
+void lode_sampled_threads_note_look(LodeSampledThreads *self, const LodePerfRecord *record,
+	uint64_t time_ns, uint64_t interval_ns)
+{
+	uint32_t number = find_thread(self, record);
+	Thread *thread = &LODE_AT(self->threads, Thread, number);
+
+	if (self->waits.looks->len >= self->limit)
+		return;
+	self->begin_ns = MIN(self->begin_ns, time_ns);
+	self->end_ns = MAX(self->end_ns, time_ns);
+	lode_thread_waits_add_look(&self->waits, number, time_ns, interval_ns);
+	if (!thread->is_looked_at)
+		thread->is_looked_at = add_note(self, number, NOTE_LOOKED, time_ns);
+}
+
+void lode_sampled_threads_note_timed(
+	LodeSampledThreads *self, const LodePerfRecord *record, double weight)
+{
+	uint32_t number = find_thread(self, record);
+
+	LODE_AT(self->threads, Thread, number).timed += weight;
+}
+
+void lode_sampled_threads_expect_looks(LodeSampledThreads *self, bool has_switches)
+{
+	self->expects_looks = true;
+	self->has_no_switches = !has_switches;
+}
+
+bool lode_sampled_threads_have_switches(const LodeSampledThreads *self)
+{
+	return !self->has_no_switches;
+}
+
+void lode_sampled_threads_want(LodeSampledThreads *self, uint64_t begin_ns, uint64_t end_ns)
+{
+	self->wanted_begin_ns = begin_ns;
+	self->wanted_end_ns = end_ns;
+}
+
 /* Cuts them to the time of the recording, and says for how long each stands. */
 static void close_windows(LodeSampledThreads *self)
 {
@@ -258,6 +333,14 @@ LODE_ORDER(compare_steps, Step, LODE_ASCENDING(time_ns), LODE_ASCENDING(n))
 
 typedef enum { UNKNOWN, RUNNING, STOPPED } State;
 
+/* It did not run since then, nor at the end of this window. */
+typedef struct {
+	bool is_open;
+	uint64_t begin_ns;
+	LodeThreadGapKind kind;
+	uint32_t last_window;
+} Gap;
+
 /* A thread that is followed from note to note. */
 typedef struct {
 	LodeSampledThreads *all;
@@ -269,9 +352,98 @@ typedef struct {
 	State state;
 	uint64_t since_ns;
 	bool is_preempted;
+	LodeThreadGapKind gap_kind; /* of the gap that it is in, when it is stopped */
 	uint32_t window;
+	LodeThreadLife life;                  /* this one's waits */
+	Gap open;                             /* which goes on, into the next windows too */
+	uint32_t next_window;                 /* the first one that nothing is known of yet */
 	uint64_t first_seen_ns, last_seen_ns; /* of its samples in the window; last 0: none */
 } Following;
+
+static const Window *window_at(const Following *self, uint32_t window)
+{
+	return &LODE_AT(self->all->windows, Window, window);
+}
+
+/* A moment where each window is as long as the time for which it stands. */
+static double stretched(const LodeSampledThreads *self, uint64_t time_ns)
+{
+	const Window *windows = (const Window *)(const void *)self->windows->data;
+	const Window *window = &windows[MAX(windows_before(self, time_ns), 1) - 1];
+	uint64_t in_ns = MIN(time_ns, window->off_ns) - MIN(window->on_ns, time_ns);
+
+	return (double)window->on_ns + (double)in_ns * window->scale;
+}
+
+/* Adds a gap of the thread; an unsure one stands for nothing yet. */
+static void add_gap(Following *self, uint64_t begin_ns, uint64_t end_ns, LodeThreadGapKind kind)
+{
+	LodeSampledThreads *all = self->all;
+	LodeThreadGap gap = {
+		.begin_ns = MAX(begin_ns, all->wanted_begin_ns),
+		.end_ns = MIN(end_ns, all->wanted_end_ns),
+		.life = all->waits.lives->len,
+		.look = LODE_NONE,
+		.kind = kind,
+	};
+
+	if (gap.end_ns <= gap.begin_ns || !all->expects_looks)
+		return;
+	double recorded_ns = (double)(gap.end_ns - gap.begin_ns);
+	double stretched_ns = stretched(all, gap.end_ns) - stretched(all, gap.begin_ns);
+	uint32_t window = window_of(all, gap.begin_ns);
+	bool is_in_window = window != LODE_NONE && gap.end_ns <= window_at(self, window)->off_ns;
+	if (kind != LODE_GAP_UNSURE)
+		gap.waiting_ns = kind == LODE_GAP_WAIT && is_in_window ? recorded_ns : stretched_ns;
+	if (kind == LODE_GAP_WAIT) {
+		self->life.waiting_ns += stretched_ns;
+		self->life.unrecorded_ns += stretched_ns - gap.waiting_ns;
+	}
+	g_array_append_val(all->waits.gaps, gap);
+}
+
+/* Ends the gap that goes on. */
+static void close_gap(Following *self, uint64_t end_ns)
+{
+	if (self->open.is_open)
+		add_gap(self, self->open.begin_ns, end_ns, self->open.kind);
+	self->open.is_open = false;
+}
+
+static void open_gap(Following *self, uint64_t begin_ns, LodeThreadGapKind kind, uint32_t window)
+{
+	if (!self->open.is_open)
+		self->open = (Gap){true, begin_ns, kind, window};
+	self->open.last_window = window;
+}
+
+/* Whether a thread that did not run at the end of one window, nor at the beginning of another one,
+ * did so all the time between: there is one look at a wait, and two where it is just over. */
+static bool goes_on(const Following *self, uint64_t begin_ns, uint64_t end_ns)
+{
+	enum { MOST_LOOKS = 2 };
+	const LodeThreadWaits *waits = &self->all->waits;
+
+	return lode_thread_waits_find_look(waits, self->thread, end_ns) -
+	               lode_thread_waits_find_look(waits, self->thread, begin_ns) <=
+	       MOST_LOOKS;
+}
+
+/* In the windows before this one, of which there is no note, the thread waited. */
+static void pass_windows(Following *self, uint32_t window)
+{
+	if (self->next_window < window) {
+		const Window *first = window_at(self, self->next_window);
+		const Window *last = window_at(self, window - 1);
+		if (self->open.is_open) {
+			uint64_t off_ns = window_at(self, self->open.last_window)->off_ns;
+			if (!goes_on(self, off_ns, last->off_ns))
+				close_gap(self, off_ns);
+		}
+		open_gap(self, MAX(first->on_ns, self->time.begin_ns), LODE_GAP_WAIT, window - 1);
+	}
+	self->next_window = MAX(self->next_window, window);
+}
 
 /* Slices that contradict each other, as records were lost, are not both kept. */
 static void add_to_slices(Following *self, uint64_t begin_ns, uint64_t end_ns)
@@ -296,22 +468,62 @@ static void add_slice(Following *self, uint64_t begin_ns, uint64_t end_ns)
 
 	if (steps[1].time_ns <= steps[0].time_ns)
 		return;
+	uint64_t wanted_begin_ns = MAX(steps[0].time_ns, self->all->wanted_begin_ns);
+	uint64_t wanted_end_ns = MIN(steps[1].time_ns, self->all->wanted_end_ns);
+	if (wanted_end_ns > wanted_begin_ns)
+		self->life.running_ns += (double)(wanted_end_ns - wanted_begin_ns) * window->scale;
 	g_array_append_vals(self->all->steps, steps, 2);
 	add_to_slices(self, steps[0].time_ns, steps[1].time_ns);
 	self->time.running_ns += (double)(steps[1].time_ns - steps[0].time_ns) * window->scale;
 }
 
+/* A gap from the windows before ends, where the thread is first known to run in this one. */
+static void end_open(Following *self, bool is_still_open, uint64_t time_ns)
+{
+	if (!self->open.is_open)
+		return;
+	uint64_t off_ns = window_at(self, self->open.last_window)->off_ns;
+	uint64_t on_ns = window_at(self, self->window)->on_ns;
+	if (!is_still_open) {
+		close_gap(self, off_ns);
+	} else if (goes_on(self, off_ns, on_ns)) {
+		close_gap(self, time_ns);
+	} else {
+		close_gap(self, off_ns);
+		add_gap(self, on_ns, time_ns, LODE_GAP_WAIT);
+	}
+}
+
 /* A thread that runs at its last switch does so to the end of the window. Where records were lost,
- * it is known to have run until its last sample only. */
-static void leave_window(Following *self)
+ * it is known to have run until its last sample only. Its life may end before the window does. */
+static void leave_window(Following *self, uint64_t end_ns)
 {
 	if (self->window == LODE_NONE)
 		return;
+	const Window *window = window_at(self, self->window);
 	uint64_t last_ns = self->last_seen_ns + 1;
-	if (self->state == RUNNING)
+	if (self->state == RUNNING) {
 		add_slice(self, self->since_ns, self->all->has_lost ? last_ns : UINT64_MAX);
-	else if (self->state == UNKNOWN && self->last_seen_ns > 0)
+		if (self->all->has_lost)
+			add_gap(self, MAX(last_ns, self->since_ns), MIN(window->off_ns, end_ns),
+				LODE_GAP_UNSURE);
+	} else if (self->state == STOPPED && self->gap_kind == LODE_GAP_READY) {
+		add_gap(self, self->since_ns, MIN(window->off_ns, end_ns), LODE_GAP_READY);
+	} else if (self->state == STOPPED) {
+		open_gap(self, self->since_ns, LODE_GAP_WAIT, self->window);
+	} else if (self->last_seen_ns > 0) {
+		end_open(self, false, 0);
 		add_slice(self, self->first_seen_ns, last_ns);
+	} else if (self->open.is_open) {
+		uint64_t off_ns = window_at(self, self->open.last_window)->off_ns;
+		if (!goes_on(self, off_ns, window->on_ns))
+			close_gap(self, off_ns);
+		open_gap(self, window->on_ns, LODE_GAP_WAIT, self->window);
+	} else {
+		open_gap(
+			self, MAX(window->on_ns, self->time.begin_ns), LODE_GAP_WAIT, self->window);
+	}
+	self->next_window = self->window + 1;
 	self->window = LODE_NONE;
 }
 
@@ -319,10 +531,18 @@ static void enter_window(Following *self, uint64_t time_ns)
 {
 	uint32_t window = window_of(self->all, time_ns);
 
-	if (window == self->window)
+	if (window == self->window && window != LODE_NONE)
 		return;
-	leave_window(self);
+	leave_window(self, UINT64_MAX);
 	self->window = window;
+	if (window != LODE_NONE) {
+		pass_windows(self, window);
+	} else {
+		/* It is known to have run, or to begin. */
+		pass_windows(self, windows_before(self->all, time_ns));
+		if (self->open.is_open)
+			close_gap(self, window_at(self, self->open.last_window)->off_ns);
+	}
 	self->state = UNKNOWN;
 	self->is_preempted = false;
 	self->first_seen_ns = UINT64_MAX;
@@ -335,42 +555,90 @@ static void begin_life(Following *self, uint64_t time_ns)
 	self->time.begin_ns = time_ns;
 	self->time.running_ns = self->time.preempted_ns = self->time.switches = 0;
 	self->first_step = self->all->steps->len;
+	self->life = (LodeThreadLife){
+		.pid = self->time.pid,
+		.tid = self->time.tid,
+		.thread = self->thread,
+		.first_gap = self->all->waits.gaps->len,
+	};
+	self->open.is_open = false;
+	uint32_t before = windows_before(self->all, time_ns);
+	bool is_in_window = before > 0 && time_ns < window_at(self, before - 1)->off_ns;
+	self->next_window = is_in_window ? before - 1 : before;
+}
+
+static void end_waits(Following *self, bool is_wanted)
+{
+	LodeThreadWaits *waits = &self->all->waits;
+	LodeThreadLife life = self->life;
+
+	if (!is_wanted) {
+		g_array_set_size(waits->gaps, life.first_gap);
+		return;
+	}
+	life.n_gaps = waits->gaps->len - life.first_gap;
+	life.begin_ns = MAX(self->time.begin_ns, self->all->wanted_begin_ns);
+	life.end_ns = MIN(self->time.end_ns, self->all->wanted_end_ns);
+	if (life.end_ns < life.begin_ns)
+		life.end_ns = life.begin_ns;
+	g_array_append_val(waits->lives, life);
 }
 
 static void end_life(Following *self, uint64_t time_ns)
 {
-	leave_window(self);
+	leave_window(self, time_ns);
 	self->is_alive = false;
 	self->has_ended = true;
 	self->time.end_ns = MAX(time_ns, self->time.begin_ns);
-	if (self->programs != NULL && !lode_sampled_programs_are_wanted(self->programs,
-					      self->time.pid, MAX(self->time.end_ns, 1) - 1))
+	pass_windows(self, windows_before(self->all, MAX(time_ns, 1) - 1));
+	if (self->open.is_open)
+		close_gap(self, MIN(time_ns, window_at(self, self->open.last_window)->off_ns));
+	bool is_wanted = self->programs == NULL ||
+	                 lode_sampled_programs_are_wanted(
+				 self->programs, self->time.pid, MAX(self->time.end_ns, 1) - 1);
+	if (!is_wanted)
 		g_array_set_size(self->all->steps, self->first_step);
 	else
 		g_array_append_val(self->all->times, self->time);
+	end_waits(self, is_wanted);
 }
 
 static void stop(Following *self, uint64_t time_ns, bool is_preempted)
 {
-	if (self->state == RUNNING)
+	if (self->state == RUNNING) {
 		add_slice(self, self->since_ns, time_ns);
-	else if (self->state == UNKNOWN)
+	} else if (self->state == UNKNOWN) {
+		end_open(self, false, 0);
 		add_slice(self, self->time.begin_ns, time_ns);
-	else
+	} else {
 		self->all->n_incomplete++;
+		add_gap(self, self->since_ns, time_ns, LODE_GAP_UNSURE);
+	}
 	self->state = STOPPED;
 	self->since_ns = time_ns;
 	self->is_preempted = is_preempted;
+	self->gap_kind = is_preempted ? LODE_GAP_READY : LODE_GAP_WAIT;
 }
 
 static void start(Following *self, uint64_t time_ns)
 {
-	double scale = LODE_AT(self->all->windows, Window, self->window).scale;
+	const Window *window = window_at(self, self->window);
+	double scale = window->scale;
+	uint64_t begin_ns = MAX(window->on_ns, self->time.begin_ns);
 
-	if (self->state == RUNNING)
+	if (self->state == RUNNING) {
 		self->all->n_incomplete++;
-	else if (self->is_preempted)
+		add_gap(self, self->since_ns, time_ns, LODE_GAP_UNSURE);
+	} else if (self->is_preempted) {
 		self->time.preempted_ns += (double)(time_ns - self->since_ns) * scale;
+	}
+	if (self->state == STOPPED)
+		add_gap(self, self->since_ns, time_ns, self->gap_kind);
+	else if (self->state == UNKNOWN && self->open.is_open)
+		end_open(self, self->last_seen_ns == 0, time_ns);
+	else if (self->state == UNKNOWN)
+		add_gap(self, begin_ns, time_ns,
+			self->last_seen_ns == 0 ? LODE_GAP_WAIT : LODE_GAP_UNSURE);
 	self->time.switches += scale;
 	self->state = RUNNING;
 	self->since_ns = time_ns;
@@ -393,12 +661,15 @@ static bool take_life(Following *self, const Note *note)
 
 static void take_note(Following *self, const Note *note)
 {
-	if (!take_life(self, note))
+	if (!take_life(self, note) || note->kind == NOTE_LOOKED)
 		return;
 	enter_window(self, note->time_ns);
 	if (self->window != LODE_NONE) {
 		if (note->kind == NOTE_BEGIN && note->time_ns >= self->all->begin_ns) {
+			/* It is ready from the first. */
 			self->state = STOPPED;
+			self->since_ns = note->time_ns;
+			self->gap_kind = LODE_GAP_READY;
 		} else if (note->kind == NOTE_SEEN) {
 			self->first_seen_ns = MIN(self->first_seen_ns, note->time_ns);
 			self->last_seen_ns = note->time_ns;
@@ -431,6 +702,76 @@ static void follow(
 		end_life(&following, self->end_ns);
 }
 
+/* Of one life: a look stands for the time from its interval's beginning until something else is
+ * known of the thread, as it is looked at again only once it has run. `at` is the first note that
+ * is not before the life. */
+static void add_gaps_of_looks(LodeSampledThreads *self, LodeThreadLife *life, guint at, guint end)
+{
+	uint64_t known_ns = life->begin_ns;
+	guint look = lode_thread_waits_find_look(&self->waits, life->thread, life->begin_ns);
+	guint end_look = lode_thread_waits_find_look(&self->waits, life->thread, life->end_ns);
+
+	life->first_gap = self->waits.gaps->len;
+	for (; look < end_look; look++) {
+		const LodeThreadLook *is = &LODE_AT(self->waits.looks, LodeThreadLook, look);
+		for (; at < end && LODE_AT(self->notes, Note, at).time_ns <= is->time_ns; at++)
+			if (LODE_AT(self->notes, Note, at).kind == NOTE_SEEN)
+				known_ns = MAX(known_ns, LODE_AT(self->notes, Note, at).time_ns);
+		uint64_t until_ns = life->end_ns;
+		if (at < end)
+			until_ns = MIN(until_ns, LODE_AT(self->notes, Note, at).time_ns);
+		if (look + 1 < end_look) {
+			uint64_t next_ns = is[1].time_ns - MIN(is[1].interval_ns, is[1].time_ns);
+			until_ns = MIN(until_ns, next_ns);
+		}
+		LodeThreadGap gap = {
+			.begin_ns = MAX(known_ns, is->time_ns - MIN(is->interval_ns, is->time_ns)),
+			.end_ns = MAX(until_ns, is->time_ns),
+			.life = self->waits.lives->len,
+			.look = look,
+			.is_looked_at = true,
+		};
+		gap.waiting_ns = (double)(gap.end_ns - gap.begin_ns);
+		life->waiting_ns += gap.waiting_ns;
+		known_ns = gap.end_ns;
+		g_array_append_val(self->waits.gaps, gap);
+	}
+	life->n_gaps = self->waits.gaps->len - life->first_gap;
+}
+
+/* The same as follow(), where no switches were recorded. */
+static void follow_looks(
+	LodeSampledThreads *self, const LodeSampledPrograms *programs, guint first, guint end)
+{
+	uint32_t number = LODE_AT(self->notes, Note, first).thread;
+	const Thread *thread = &LODE_AT(self->threads, Thread, number);
+	guint next;
+
+	for (guint i = first; i < end; i = next) {
+		const Note *note = &LODE_AT(self->notes, Note, i);
+		LodeThreadLife life = {.pid = thread->pid, .tid = thread->tid, .thread = number};
+		bool is_begin = note->kind == NOTE_BEGIN && note->time_ns >= self->begin_ns;
+		life.begin_ns = is_begin || i > first ? note->time_ns : self->begin_ns;
+		life.end_ns = self->end_ns + 1;
+		for (next = i + 1; next < end && life.end_ns > self->end_ns; next++) {
+			const Note *later = &LODE_AT(self->notes, Note, next);
+			if (later->kind == NOTE_BEGIN && later->time_ns >= self->begin_ns)
+				break;
+			if (later->kind == NOTE_EXIT)
+				life.end_ns = later->time_ns;
+		}
+		if (life.end_ns > self->end_ns && next < end)
+			life.end_ns = LODE_AT(self->notes, Note, next).time_ns;
+		if (programs != NULL && !lode_sampled_programs_are_wanted(
+						programs, life.pid, MAX(life.end_ns, 1) - 1))
+			continue;
+		life.begin_ns = MIN(MAX(life.begin_ns, self->wanted_begin_ns), life.end_ns);
+		life.end_ns = MAX(MIN(life.end_ns, self->wanted_end_ns), life.begin_ns);
+		add_gaps_of_looks(self, &life, i, next);
+		g_array_append_val(self->waits.lives, life);
+	}
+}
+
 /* From changes to numbers, and for how long threads ran at the same time. */
 static void sum_steps(LodeSampledThreads *self)
 {
@@ -453,20 +794,40 @@ static void sum_steps(LodeSampledThreads *self)
 LODE_ORDER(compare_times, LodeThreadTime, LODE_ASCENDING(pid), LODE_ASCENDING(tid),
 	LODE_ASCENDING(begin_ns))
 
+static bool is_recorded(const void *data, uint64_t time_ns)
+{
+	return window_of(data, time_ns) != LODE_NONE;
+}
+
+/* Once all lives are there. */
+static void weigh_waits(LodeSampledThreads *self)
+{
+	if (self->has_no_switches)
+		lode_thread_waits_weigh_alone(&self->waits);
+	else if (self->expects_looks)
+		lode_thread_waits_weigh(&self->waits, is_recorded, self);
+	for (guint i = 0; i < self->waits.lives->len; i++) {
+		const LodeThreadLife *life = &LODE_AT(self->waits.lives, LodeThreadLife, i);
+		LODE_AT(self->threads, Thread, life->thread).ready_ns += life->ready_ns;
+	}
+}
+
 void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledPrograms *programs)
 {
 	guint n = self->notes->len, end;
 
 	close_windows(self);
+	lode_thread_waits_sort_looks(&self->waits);
 	if (n > 1)
 		qsort(self->notes->data, n, sizeof(Note), compare_notes);
 	for (guint first = 0; first < n && self->windows->len > 0; first = end) {
 		for (end = first + 1; end < n && LODE_AT(self->notes, Note, end).thread ==
 							 LODE_AT(self->notes, Note, first).thread;)
 			end++;
-		follow(self, programs, first, end);
+		(self->has_no_switches ? follow_looks : follow)(self, programs, first, end);
 	}
 	g_array_set_size(self->notes, 0);
+	weigh_waits(self);
 	sum_steps(self);
 	g_array_sort(self->times, compare_times);
 }
@@ -560,5 +921,52 @@ void lode_sampled_threads_list(
 		if (known != LODE_NONE)
 			time.name = LODE_AT(threads->threads, LodeThread, known).name;
 		g_array_append_val(out_times, time);
+	}
+}
+
+const LodeThreadWaits *lode_sampled_threads_waits(const LodeSampledThreads *self)
+{
+	return &self->waits;
+}
+
+const LodeThreadLook *lode_sampled_threads_take_look(
+	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	uint32_t thread = find_thread(self, record);
+
+	for (guint i = lode_thread_waits_find_look(&self->waits, thread, time_ns);
+		i < self->waits.looks->len; i++) {
+		LodeThreadLook *look = &LODE_AT(self->waits.looks, LodeThreadLook, i);
+		if (look->thread != thread || look->time_ns != time_ns)
+			break;
+		if (look->is_taken)
+			continue;
+		look->is_taken = true;
+		return look;
+	}
+	return NULL;
+}
+
+double lode_sampled_threads_ready(LodeSampledThreads *self, const LodePerfRecord *record)
+{
+	const Thread *thread = &LODE_AT(self->threads, Thread, find_thread(self, record));
+
+	return thread->timed > 0 ? thread->ready_ns / thread->timed : 0;
+}
+
+void lode_sampled_threads_append_slices(
+	const LodeSampledThreads *self, const LodeThreadLife *life, GArray *out_slices)
+{
+	const Slice *slices = (const Slice *)(const void *)self->slices->data;
+	guint i = LODE_PARTITION_POINT(self->slices->len, k,
+		slices[k].thread < life->thread ||
+			(slices[k].thread == life->thread && slices[k].end_ns <= life->begin_ns));
+
+	for (; i < self->slices->len && slices[i].thread == life->thread &&
+		slices[i].begin_ns < life->end_ns;
+		i++) {
+		const LodeRunningSlice slice = {MAX(slices[i].begin_ns, life->begin_ns),
+			MIN(slices[i].end_ns, life->end_ns)};
+		g_array_append_val(out_slices, slice);
 	}
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "ingest/sampled/sampled_programs.h"
+#include "ingest/sampled/waits/thread_waits.h"
 #include "process/threads.h"
 
 typedef struct LodeSampledThreads LodeSampledThreads;
@@ -28,6 +29,24 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledThreads, lode_sampled_threads_free)
 /* Any record, in any order; those that say nothing are skipped. */
 void lode_sampled_threads_note(
 	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns);
+
+/* Before the first record: threads that wait are looked at, too. Without switches each look stands
+ * for its interval, and is all that is known. */
+void lode_sampled_threads_expect_looks(LodeSampledThreads *self, bool has_switches);
+
+/* A look, `interval_ns` after the one before it at the thread; in any order, and no others as a
+ * sample. */
+void lode_sampled_threads_note_look(LodeSampledThreads *self, const LodePerfRecord *record,
+	uint64_t time_ns, uint64_t interval_ns);
+
+/* A sample of a timer: where the thread ran, it waited for a processor too. */
+void lode_sampled_threads_note_timed(
+	LodeSampledThreads *self, const LodePerfRecord *record, double weight);
+
+/* Before the end of the first pass: waits only count in this time. */
+void lode_sampled_threads_want(LodeSampledThreads *self, uint64_t begin_ns, uint64_t end_ns);
+
+bool lode_sampled_threads_have_switches(const LodeSampledThreads *self);
 
 /* Once all is noted. Only threads of the programs count; NULL: all. */
 void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledPrograms *programs);
@@ -53,3 +72,22 @@ uint64_t lode_sampled_threads_n_incomplete(const LodeSampledThreads *self);
 /* Appends a LodeThreadTime for each thread, by pid and tid, with its name in `threads`. */
 void lode_sampled_threads_list(
 	const LodeSampledThreads *self, const LodeThreads *threads, GArray *out_times);
+
+/* What all looks together stand for. */
+const LodeThreadWaits *lode_sampled_threads_waits(const LodeSampledThreads *self);
+
+/* The look that a record is, each once; NULL: it was not noted. */
+const LodeThreadLook *lode_sampled_threads_take_look(
+	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns);
+
+/* How long the thread of a record waited for a processor, for each unit of the weight of its
+ * samples of the timer. */
+double lode_sampled_threads_ready(LodeSampledThreads *self, const LodePerfRecord *record);
+
+typedef struct {
+	uint64_t begin_ns, end_ns;
+} LodeRunningSlice;
+
+/* Appends a LodeRunningSlice for each time in which the thread ran, in order. */
+void lode_sampled_threads_append_slices(
+	const LodeSampledThreads *self, const LodeThreadLife *life, GArray *out_slices);

@@ -20,13 +20,12 @@
  */
 #pragma once
 
+#include "model/waits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* The name of the event, and of the weight of these samples in a profile. */
-#define LODE_WAITING_EVENT "waiting"
 
 /* The identifier of its samples: the kernel counts from 1. */
 #define LODE_WAITING_ID UINT64_C(0x74696177206c6f6c)

@@ -6,6 +6,7 @@
 #include "model/causes.h"
 #include "model/findings.h"
 #include "model/profile.h"
+#include "model/waits.h"
 #include "views/code/inlined_lines.h"
 #include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
@@ -22,7 +23,10 @@
 
 static bool is_clock(const char *event)
 {
-	return event != NULL && strstr(event, "-clock") != NULL;
+	return event != NULL &&
+	       (strstr(event, "-clock") != NULL || strcmp(event, LODE_WAITING_EVENT) == 0 ||
+		       strcmp(event, LODE_CLOCK_EVENT) == 0 ||
+		       strcmp(event, LODE_CLOCK_EVENT LODE_CAUSE_SUFFIX) == 0);
 }
 
 /* The event that latency and the time in the kernel are made of: the first that weighs time. */

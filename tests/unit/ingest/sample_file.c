@@ -263,6 +263,65 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 	end_record(data);
 }
 
+/* Its name is in the description of the events, in whose order it is the last. */
+void sample_file_add_look_event(SampleFile *self)
+{
+	enum { FEATURE_EVENTS = 12, POINTER_AND_ADDRESS = 1 << 7 | 1 << 8 };
+	unsigned n = self->file.n_attributes++;
+	PerfDataWriter *names = perf_data_file_feature(&self->file, FEATURE_EVENTS);
+
+	g_assert_cmpuint(n, <, G_N_ELEMENTS(self->file.attributes));
+	self->file.attributes[n] = (PerfDataAttribute){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                       PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |
+	                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.user_registers = POINTER_AND_ADDRESS,
+		.flags = SAMPLE_ID_ALL,
+		.ids = {LODE_WAITING_ID},
+		.n_ids = 1,
+	};
+	put32(names, n + 1);
+	put32(names, 0);
+	for (unsigned i = 0; i <= n; i++) {
+		put32(names, 0);
+		put_counted_text(names, i == n   ? LODE_WAITING_EVENT
+					: i == 0 ? "cpu-clock:u"
+						 : "other");
+	}
+}
+
+void sample_file_look(SampleFile *self, const SampleLook *look)
+{
+	PerfDataWriter *data = &self->file.data;
+	g_autoptr(GByteArray) raw = g_byte_array_new();
+
+	if (look->look != NULL)
+		lode_wait_look_append(look->look, raw);
+	else
+		g_byte_array_append(raw, look->raw, look->raw_size);
+	begin_record(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(data, LODE_WAITING_ID);
+	put64(data, look->ip);
+	put32(data, look->pid);
+	put32(data, look->tid);
+	put64(data, look->time_ns);
+	put64(data, 1);
+	put32(data, raw->len);
+	g_byte_array_append(data->bytes, raw->data, raw->len);
+	put64(data, PERF_SAMPLE_REGS_ABI_64);
+	put64(data, look->stack_pointer);
+	put64(data, look->ip);
+	put64(data, 8 * look->n_stack);
+	for (size_t i = 0; i < look->n_stack; i++)
+		put64(data, look->stack[i]);
+	if (look->n_stack > 0)
+		put64(data, 8 * look->n_stack);
+	end_record(data);
+}
+
 void sample_file_write(SampleFile *self, const char *path)
 {
 	g_autoptr(GByteArray) bytes = perf_data_file_finish(&self->file);

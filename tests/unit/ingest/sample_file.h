@@ -5,6 +5,7 @@
 
 #include "../sources/perf_data_writer.h"
 #include "sources/perf_data/perf_data.h"
+#include "sources/perf_data/wait_look.h"
 
 /* The layout of all its records; to be set before the first. */
 typedef struct {
@@ -81,6 +82,21 @@ typedef struct {
 } Sample;
 
 void sample_file_add(SampleFile *self, const Sample *sample);
+
+/* The event of lode's looks at threads that wait, after all other events. */
+void sample_file_add_look_event(SampleFile *self);
+
+typedef struct {
+	uint32_t pid, tid;
+	uint64_t time_ns, ip, stack_pointer;
+	const LodeWaitLook *look; /* NULL: `raw` instead */
+	const uint8_t *raw;
+	uint32_t raw_size;     /* 4 more than a multiple of 8 */
+	const uint64_t *stack; /* words from the stack pointer on */
+	size_t n_stack;
+} SampleLook;
+
+void sample_file_look(SampleFile *self, const SampleLook *look);
 
 /* To a file, whose directory must exist. */
 void sample_file_write(SampleFile *self, const char *path);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks at threads that wait become rows of LodeWaits:
+ *
+ *   look ─▶ reason, object, call ─┐
+ *        ─▶ place, with callers  ─┼─▶ row ─▶ + waiting, number, longest
+ *        ─▶ holder's place       ─┘
+ *   timer's samples of a thread ─▶ where it ran, and waited for a processor
+ *
+ * The stack of a thread is in the recording where it was first seen at a place; later looks there
+ * have the callers that were found then. Private to ingest/.
+ */
+#pragma once
+
+#include "ingest/sampled/sampled_stacks.h"
+#include "ingest/sampled/waits/thread_waits.h"
+#include "sources/perf_data/wait_look.h"
+
+typedef struct LodeSampledThreads LodeSampledThreads;
+typedef struct LodeSampledWaits LodeSampledWaits;
+typedef struct LodeWaits LodeWaits;
+
+/* Borrows all. */
+LodeSampledWaits *lode_sampled_waits_new(
+	LodePlaces *places, LodeThreads *threads, LodeSampledStacks *stacks);
+void lode_sampled_waits_free(LodeSampledWaits *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledWaits, lode_sampled_waits_free)
+
+/* Begins a recording that has looks. `has_chains`: its stacks are meant to be whole. */
+void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains);
+
+/* Whether samples of the timer are needed, as they say where holders of locks ran. */
+void lode_sampled_waits_expect_holders(LodeSampledWaits *self);
+
+/*
+ * Adds a look whose raw data is `look`, at a thread in whose rows the sample's place is `row`, or
+ * of the holder of a lock. Where `known` is NULL, or stands for nothing, only its place is kept.
+ * Returns where it is, for lode_sampled_stacks_add_at(); LODE_NONE: not known.
+ */
+uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess *sample,
+	const LodeWaitLook *look, const LodeThreadLook *known, uint32_t row);
+
+/* A sample of the timer, which the stacks had last, and for how long its thread waited for a
+ * processor besides. */
+void lode_sampled_waits_add_timed(
+	LodeSampledWaits *self, const LodeSampledAccess *sample, double ready_ns);
+
+/* Ends a recording: adds what no look and no sample stands for, and gives how much it is. */
+double lode_sampled_waits_end(LodeSampledWaits *self);
+
+/* The rows, once the stacks are named; NULL: no recording had looks. Strings are copied to
+ * `profile`; the caller frees the rest. */
+LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile);

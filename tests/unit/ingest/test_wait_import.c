@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings with looks at threads that wait: what becomes of them, and of all else. */
+#include "ingest/import.h"
+#include "model/stacks.h"
+#include "model/waits.h"
+#include "profile_sums.h"
+#include "sample_file.h"
+#include "sampled_program.h"
+
+#include <glib/gstdio.h>
+#include <linux/futex.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define MS UINT64_C(1000000)
+
+enum { PID = 7, WORKER = 8, STACK_POINTER = 0x7ffc0000 };
+
+typedef struct {
+	SampledProgram program;
+	SampleFile samples;
+	char *directory, *path;
+	bool has_looks;
+} Made;
+
+static void made_init(Made *self, bool has_switches, bool has_looks)
+{
+	*self = (Made){.has_looks = has_looks};
+	sampled_program_open(&self->program, PROGRAM_BRANCHES);
+	sample_file_init(&self->samples);
+	self->samples.has_branches = false;
+	self->samples.has_switches = has_switches;
+	sample_file_add_event(&self->samples, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000000);
+	if (has_looks)
+		sample_file_add_look_event(&self->samples);
+	self->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	self->path = g_build_filename(self->directory, "perf.data", NULL);
+	sample_file_exec(&self->samples, PID, 1);
+	sample_file_map(&self->samples, PID, 1, &self->program.mapping);
+}
+
+static void made_clear(Made *self)
+{
+	g_unlink(self->path);
+	g_rmdir(self->directory);
+	g_free(self->path);
+	g_free(self->directory);
+	sample_file_clear(&self->samples);
+	sampled_program_close(&self->program);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
+
+static LodeProfile *import(Made *self)
+{
+	const char *const paths[] = {self->path};
+	const LodeImportOptions options = {.paths = paths, .n_paths = 1, .threads = 2};
+	g_autoptr(GError) error = NULL;
+
+	sample_file_write(&self->samples, self->path);
+	LodeProfile *profile = lode_import(&options, NULL, &error);
+	g_assert_no_error(error);
+	return profile;
+}
+
+static uint64_t address_in(const Made *self, const char *function)
+{
+	return sampled_program_second(&self->program, function) + self->program.bias;
+}
+
+static void sample(Made *self, uint32_t tid, uint64_t time_ns, const char *function)
+{
+	const Sample added = {
+		.mode = PERF_RECORD_MISC_USER,
+		.pid = PID,
+		.tid = tid,
+		.time_ns = time_ns,
+		.ip = address_in(self, function),
+		.period = MS,
+	};
+
+	sample_file_add(&self->samples, &added);
+}
+
+static void change(Made *self, uint32_t tid, uint64_t time_ns, bool is_out, bool is_preempted)
+{
+	const SampleSwitch added = {
+		PID, tid, time_ns, .is_out = is_out, .is_preempted = is_preempted};
+
+	sample_file_switch(&self->samples, &added);
+}
+
+/* A thread runs in [begin, end): a sample each millisecond. */
+static void run(Made *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, const char *function,
+	bool is_preempted)
+{
+	change(self, tid, begin_ns, false, false);
+	for (uint64_t at = begin_ns + MS / 2; at < end_ns; at += MS)
+		sample(self, tid, at, function);
+	change(self, tid, end_ns, true, is_preempted);
+}
+
+/* With a stack, its first word is the return address of the caller. */
+static void look(Made *self, uint32_t tid, uint64_t time_ns, const char *function,
+	const LodeWaitLook *what, const char *caller)
+{
+	const uint64_t stack[] = {caller != NULL ? address_in(self, caller) : 0, 0, 0};
+	const SampleLook added = {
+		.pid = PID,
+		.tid = tid,
+		.time_ns = time_ns,
+		.ip = address_in(self, function),
+		.stack_pointer = STACK_POINTER,
+		.look = what,
+		.stack = stack,
+		.n_stack = caller != NULL ? G_N_ELEMENTS(stack) : 0,
+	};
+
+	if (self->has_looks)
+		sample_file_look(&self->samples, &added);
+}
+
+static LodeWaitLook look_of(int64_t call)
+{
+	return (LodeWaitLook){.call = call,
+		.interval_ns = 5 * MS,
+		.holder_call = LODE_LOOK_RUNS,
+		.state = 'S',
+		.target = "",
+		.kernel_function = ""};
+}
+
+/*
+ *   first    ━━━━━ 10 ╌╌╌ lock ╌╌╌ 40 ━━ 45 ╌ preempted ╌ 50 ━━━━ 60 ╌ sleep ╌ 68 ━━ exit 70
+ *   worker   ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 60
+ */
+static void make(Made *self)
+{
+	LodeWaitLook lock = look_of(SYS_futex), slept = look_of(SYS_nanosleep);
+
+	lock.arguments[0] = 0x5000;
+	lock.arguments[1] = FUTEX_WAIT | FUTEX_PRIVATE_FLAG;
+	lock.arguments[2] = 2;
+	lock.holder = WORKER;
+	slept.timeout_ns = 8 * MS;
+	sample_file_clone(&self->samples, PID, WORKER, 100 * MS);
+	sample_file_name(&self->samples, PID, WORKER, 100 * MS, "worker");
+	run(self, PID, 100 * MS, 110 * MS, "wander", false);
+	look(self, PID, 120 * MS, "wander", &lock, NULL);
+	run(self, PID, 140 * MS, 145 * MS, "wander", true);
+	run(self, PID, 150 * MS, 160 * MS, "wander", false);
+	look(self, PID, 163 * MS, "wander", &slept, NULL);
+	change(self, PID, 168 * MS, false, false);
+	sample_file_exit(&self->samples, PID, PID, 170 * MS);
+	run(self, WORKER, 100 * MS, 160 * MS, "drive", false);
+	sample_file_exit(&self->samples, PID, WORKER, 160 * MS);
+}
+
+static const LodeWait *row_of(const LodeProfile *profile, LodeWaitReason reason)
+{
+	const LodeWait *found = NULL;
+
+	for (guint i = 0; i < profile->waits->rows->len; i++) {
+		const LodeWait *row = &LODE_AT(profile->waits->rows, LodeWait, i);
+		if (row->reason != reason)
+			continue;
+		g_assert_null(found);
+		found = row;
+	}
+	g_assert_nonnull(found);
+	return found;
+}
+
+static const char *function_of(const LodeProfile *profile, uint32_t stack)
+{
+	const LodeStacks *stacks = profile->stacks;
+
+	g_assert_cmpuint(stack, <, stacks->stacks->len);
+	return LODE_AT(stacks->frames, LodeFrame, LODE_AT(stacks->stacks, LodeStack, stack).frame)
+	        .function;
+}
+
+static double total_of(const LodeProfile *profile, const char *event)
+{
+	uint32_t number = lode_profile_find_event(profile, event);
+
+	g_assert_cmpuint(number, !=, LODE_NONE);
+	return lode_profile_event(profile, number)->total;
+}
+
+static double sum_in(const LodeProfile *profile, const char *event, const char *name)
+{
+	uint32_t number = lode_profile_find_event(profile, event);
+	const LodeFunction *function = find_profile_function(profile, name);
+	double value = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		value += lode_profile_event_value(profile, number, function->first_instruction + i);
+	return value;
+}
+
+static void assert_ms(double ns, double ms)
+{
+	if (fabs(ns / (double)MS - ms) > 1e-6 * fmax(ms, 1))
+		g_error("%.9g, not %.9g", ns / (double)MS, ms);
+}
+
+static void test_rows(void)
+{
+	g_auto(Made) made;
+
+	made_init(&made, true, true);
+	make(&made);
+	g_autoptr(LodeProfile) profile = import(&made);
+	const LodeWaits *waits = profile->waits;
+	g_assert_nonnull(waits);
+	g_assert_cmpuint(waits->rows->len, ==, 3);
+	const LodeWait *lock = row_of(profile, LODE_WAIT_LOCK);
+	assert_ms(lock->waiting_ns, 30);
+	assert_ms(lock->longest_ns, 30);
+	g_assert_cmpfloat(lock->count, ==, 1);
+	g_assert_cmpfloat(lock->looks, ==, 1);
+	g_assert_cmpstr(lock->call, ==, "futex");
+	g_assert_cmpstr(lock->thread_name, ==, "program");
+	g_assert_cmpuint(lock->tid, ==, PID);
+	g_assert_cmpstr(function_of(profile, lock->stack), ==, "wander");
+	g_assert_cmpstr(function_of(profile, lock->holder_stack), ==, "drive");
+	g_assert_cmpfloat(lock->holder_share, ==, 1);
+	g_assert_null(lock->holder_call);
+	const LodeWait *slept = row_of(profile, LODE_WAIT_SLEEP);
+	assert_ms(slept->waiting_ns, 8);
+	g_assert_cmpfloat(slept->holder_share, ==, 0);
+	const LodeWait *ready = row_of(profile, LODE_WAIT_PROCESSOR);
+	assert_ms(ready->waiting_ns, 5);
+	g_assert_cmpfloat(ready->looks, ==, 0);
+	g_assert_cmpfloat(ready->count, ==, 1);
+	g_assert_cmpstr(function_of(profile, ready->stack), ==, "wander");
+	assert_ms(waits->waiting_ns, 43);
+	assert_ms(waits->seen_ns, 43);
+	assert_ms(waits->running_ns, 27 + 60);
+	assert_ms(waits->clock_ns, 70);
+	assert_ms(total_of(profile, "waiting"), 43);
+	assert_ms(sum_in(profile, "waiting", "wander"), 43);
+	assert_ms(total_of(profile, "clock"), 43 + 85);
+	assert_ms(sum_in(profile, "clock", "wander"), 43 + 25);
+	assert_ms(sum_in(profile, "clock", "drive"), 60);
+}
+
+/* All but the events of waiting is as without looks. */
+static void test_others(void)
+{
+	g_auto(Made) with, without;
+
+	made_init(&with, true, true);
+	make(&with);
+	made_init(&without, true, false);
+	make(&without);
+	g_autoptr(LodeProfile) looked = import(&with);
+	g_autoptr(LodeProfile) plain = import(&without);
+	g_assert_null(plain->waits);
+	g_assert_cmpuint(lode_profile_find_event(plain, "waiting"), ==, LODE_NONE);
+	g_assert_cmpfloat(looked->n_samples, ==, plain->n_samples);
+	g_assert_cmpfloat(looked->n_equal_samples, ==, plain->n_equal_samples);
+	g_assert_cmpfloat(looked->total_count, ==, plain->total_count);
+	g_assert_cmpuint(looked->functions->len, ==, plain->functions->len);
+	g_assert_cmpuint(looked->instructions->len, ==, plain->instructions->len);
+	g_assert_cmpuint(looked->thread_times->len, ==, plain->thread_times->len);
+	g_assert_cmpuint(looked->unresolved->len, ==, plain->unresolved->len);
+	g_assert_cmpstr(lode_profile_event(looked, looked->weight_event)->name, ==,
+		lode_profile_event(plain, plain->weight_event)->name);
+	for (uint32_t e = 0; e < plain->events->len; e++) {
+		const char *name = lode_profile_event(plain, e)->name;
+		uint32_t same = lode_profile_find_event(looked, name);
+		g_assert_cmpuint(same, !=, LODE_NONE);
+		for (uint32_t i = 0; i < plain->instructions->len; i++)
+			g_assert_cmpfloat(lode_profile_event_value(looked, same, i), ==,
+				lode_profile_event_value(plain, e, i));
+	}
+	check_weight_is_whole(looked);
+}
+
+/* A program that only waits is not weighed by that. */
+static void test_only_waits(void)
+{
+	g_auto(Made) made;
+	const LodeWaitLook slept = look_of(SYS_nanosleep);
+
+	made_init(&made, true, true);
+	change(&made, PID, 100 * MS, false, false);
+	change(&made, PID, 101 * MS, true, false);
+	look(&made, PID, 120 * MS, "wander", &slept, NULL);
+	change(&made, PID, 190 * MS, false, false);
+	sample(&made, PID, 191 * MS, "drive");
+	sample_file_exit(&made.samples, PID, PID, 200 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	g_assert_cmpstr(
+		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
+	assert_ms(row_of(profile, LODE_WAIT_SLEEP)->waiting_ns, 89);
+	g_assert_cmpfloat(profile->n_samples, ==, 1);
+}
+
+/* Raw data that ends early, or says more than it has, is counted, and nothing more. */
+static void test_damaged(void)
+{
+	g_autoptr(GByteArray) whole = g_byte_array_new();
+	const LodeWaitLook slept = look_of(SYS_nanosleep);
+	g_auto(Made) made;
+	unsigned n = 0;
+
+	lode_wait_look_append(&slept, whole);
+	made_init(&made, true, true);
+	change(&made, PID, 100 * MS, false, false);
+	change(&made, PID, 110 * MS, true, false);
+	for (uint32_t size = 4; size + 8 < whole->len; size += 8, n++) {
+		const SampleLook cut = {
+			.pid = PID,
+			.tid = PID,
+			.time_ns = (111 + n) * MS,
+			.ip = address_in(&made, "wander"),
+			.raw = whole->data,
+			.raw_size = size,
+		};
+		sample_file_look(&made.samples, &cut);
+	}
+	change(&made, PID, 190 * MS, false, false);
+	sample(&made, PID, 191 * MS, "drive");
+	sample_file_exit(&made.samples, PID, PID, 200 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	assert_ms(row_of(profile, LODE_WAIT_UNSEEN)->waiting_ns, 80);
+	assert_ms(profile->waits->seen_ns, 0);
+	assert_ms(total_of(profile, "waiting"), 80);
+	double n_damaged = 0;
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (g_str_has_prefix(row->reason, "looks at threads that wait, which"))
+			n_damaged += row->samples;
+	}
+	g_assert_cmpfloat(n_damaged, ==, n);
+}
+
+/* Without switches, looks are all that is known. */
+static void test_without_switches(void)
+{
+	g_auto(Made) made;
+	const LodeWaitLook slept = look_of(SYS_nanosleep);
+
+	made_init(&made, false, true);
+	sample(&made, PID, 100 * MS, "drive");
+	look(&made, PID, 110 * MS, "wander", &slept, NULL);
+	sample(&made, PID, 150 * MS, "drive");
+	sample_file_exit(&made.samples, PID, PID, 151 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	assert_ms(row_of(profile, LODE_WAIT_SLEEP)->waiting_ns, 45);
+	g_assert_cmpuint(profile->thread_times->len, ==, 0);
+	g_assert_cmpuint(lode_profile_find_event(profile, "latency"), ==, LODE_NONE);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/ingest/wait-import/rows", test_rows);
+	g_test_add_func("/ingest/wait-import/others", test_others);
+	g_test_add_func("/ingest/wait-import/only-waits", test_only_waits);
+	g_test_add_func("/ingest/wait-import/damaged", test_damaged);
+	g_test_add_func("/ingest/wait-import/without-switches", test_without_switches);
+	return g_test_run();
+}
