@@ -48,7 +48,6 @@ typedef struct {
 	bool has_gaps;                 /* in which these were not recorded */
 	size_t waiting;                /* the event of looks at threads that wait; n_events: none */
 	uint64_t n_looks, n_bad_looks; /* samples of it; those whose raw data is damaged */
-	bool has_running_holders;      /* of locks, which looks saw */
 	LodeWindowTimes windows;
 } Input;
 
@@ -182,7 +181,6 @@ static void note_look(Input *input, const LodePerfRecord *record, uint64_t time_
 		input->n_bad_looks++;
 		return;
 	}
-	input->has_running_holders |= look.holder != 0 && look.holder_call == LODE_LOOK_RUNS;
 	if ((look.flags & LODE_LOOK_OF_HOLDER) == 0 && input->threads != NULL)
 		lode_sampled_threads_note_look(input->threads, record, time_ns, look.interval_ns);
 }
@@ -921,11 +919,8 @@ static void begin_samples(Reading *self, Input *input, guint number)
 	lode_perf_data_rewind(input->data);
 	lode_perf_data_skip_samples(input->data, false);
 	input->sequence = 0;
-	if (input->threads != NULL && has_looks(input)) {
+	if (input->threads != NULL && has_looks(input))
 		lode_sampled_waits_begin(self->options->waits, input->threads, has_chains(input));
-		if (input->has_running_holders)
-			lode_sampled_waits_expect_holders(self->options->waits);
-	}
 	lode_row_search_begin(&self->search);
 	lode_sampled_kernel_begin(
 		&self->kernel, lode_perf_data_info(input->data), input->kernel_text);

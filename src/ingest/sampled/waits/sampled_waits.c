@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_threads.h"
+#include "ingest/waits/wait_names.h"
 #include "ingest/waits/wait_reason.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
@@ -18,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_ROWS = 1 << 18, MAX_PLACES = 1 << 20, MAX_TIMED = 1 << 22 };
+enum { MAX_ROWS = 1 << 18, MAX_PLACES = 1 << 20, MAX_TIMED = 1 << 22, MAX_INTERVALS = 1 << 22 };
 
 /* A sample of the timer that is no further from a look says where the holder of a lock was. */
 #define NEAR_NS UINT64_C(10000000)
@@ -64,23 +65,30 @@ typedef struct {
 	double weight;
 } RunningHolder;
 
+/* Of each look: what its wait was. */
 typedef struct {
-	uint64_t time_ns;
-	uint32_t thread, where;
-} TimedSample;
+	uint32_t row, object, other;
+	LodeWaitReason reason;
+	bool is_timed_out;
+} KnownLook;
 
 struct LodeSampledWaits {
 	LodePlaces *places;
 	LodeThreads *threads;
 	LodeSampledStacks *stacks;
+	LodeWaitNames *of_objects;
 	LodeSampledThreads *switches; /* of the recording at hand; NULL: it has no looks */
-	bool has_begun, has_chains, needs_holders;
+	bool has_begun, has_chains;
+	uint32_t recording;
 	LodeIdCache where_ids; /* process, thread, stack pointer, address, argument → where */
 	LodeIdCache row_ids, holder_ids;
-	GArray *rows;                                  /* Row */
-	GArray *holders;                               /* HolderPlace */
-	GArray *running_holders;                       /* RunningHolder, of the recording at hand */
-	GArray *timed;                                 /* TimedSample, likewise */
+	GArray *rows;            /* Row */
+	GArray *holders;         /* HolderPlace */
+	GArray *running_holders; /* RunningHolder, of the recording at hand */
+	GArray *known;           /* KnownLook, of the looks of the recording at hand */
+	LodeWaitTimes times;
+	guint first_timed; /* of the recording at hand */
+	LodeIdCache object_ids;
 	LodeNameTable names;                           /* objects and calls */
 	GHashTable *listening;                         /* set of ports */
 	GArray *chain;                                 /* LodePlace, of the look at hand */
@@ -104,7 +112,11 @@ LodeSampledWaits *lode_sampled_waits_new(
 	self->rows = g_array_new(FALSE, TRUE, sizeof(Row));
 	self->holders = g_array_new(FALSE, TRUE, sizeof(HolderPlace));
 	self->running_holders = g_array_new(FALSE, TRUE, sizeof(RunningHolder));
-	self->timed = g_array_new(FALSE, TRUE, sizeof(TimedSample));
+	self->known = g_array_new(FALSE, TRUE, sizeof(KnownLook));
+	self->times.timed = g_array_new(FALSE, TRUE, sizeof(LodeWaitTimed));
+	self->times.threads = g_array_new(FALSE, TRUE, sizeof(LodeWaitThread));
+	self->times.intervals = g_array_new(FALSE, TRUE, sizeof(LodeWaitInterval));
+	lode_id_cache_init(&self->object_ids);
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	self->listening = g_hash_table_new(NULL, NULL);
 	return self;
@@ -114,6 +126,7 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 {
 	if (self == NULL)
 		return;
+	lode_wait_names_free(self->of_objects);
 	lode_id_cache_clear(&self->where_ids);
 	lode_id_cache_clear(&self->row_ids);
 	lode_id_cache_clear(&self->holder_ids);
@@ -121,7 +134,11 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 	g_array_unref(self->rows);
 	g_array_unref(self->holders);
 	g_array_unref(self->running_holders);
-	g_array_unref(self->timed);
+	g_array_unref(self->known);
+	g_array_unref(self->times.timed);
+	g_array_unref(self->times.threads);
+	g_array_unref(self->times.intervals);
+	lode_id_cache_clear(&self->object_ids);
 	g_array_unref(self->chain);
 	g_hash_table_unref(self->listening);
 	g_free(self);
@@ -129,20 +146,21 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 
 void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains)
 {
+	if (self->of_objects == NULL)
+		self->of_objects = lode_wait_names_new(self->places);
+	self->recording += self->has_begun;
 	self->has_begun = true;
 	self->switches = threads;
 	self->has_chains = has_chains;
-	self->needs_holders = false;
 	self->ready_ns = 0;
 	lode_id_cache_clear(&self->where_ids);
 	lode_id_cache_init(&self->where_ids);
 	g_array_set_size(self->running_holders, 0);
-	g_array_set_size(self->timed, 0);
-}
-
-void lode_sampled_waits_expect_holders(LodeSampledWaits *self)
-{
-	self->needs_holders = true;
+	self->first_timed = self->times.timed->len;
+	const KnownLook unknown = {LODE_NONE, LODE_NONE, LODE_NONE, LODE_WAIT_UNSEEN, false};
+	g_array_set_size(self->known, 0);
+	for (guint i = lode_sampled_threads_waits(threads)->looks->len; i > 0; i--)
+		g_array_append_val(self->known, unknown);
 }
 
 /* --- places --- */
@@ -318,29 +336,30 @@ static void note_holder(LodeSampledWaits *self, const LodeSampledAccess *sample,
 	g_array_append_val(self->running_holders, holder);
 }
 
-LODE_ORDER(compare_timed, TimedSample, LODE_ASCENDING(thread), LODE_ASCENDING(time_ns))
+LODE_ORDER(compare_timed, LodeWaitTimed, LODE_ASCENDING(recording), LODE_ASCENDING(thread),
+	LODE_ASCENDING(time_ns))
 
 /* Holders of locks were where the timer found them during the wait. */
 static void place_running_holders(LodeSampledWaits *self)
 {
-	const TimedSample *timed;
+	const LodeWaitTimed *timed;
 
-	g_array_sort(self->timed, compare_timed);
-	timed = (const TimedSample *)(const void *)self->timed->data;
+	g_array_sort(self->times.timed, compare_timed);
+	timed = (const LodeWaitTimed *)(const void *)self->times.timed->data + self->first_timed;
+	guint n_timed = self->times.timed->len - self->first_timed;
 	for (guint i = 0; i < self->running_holders->len; i++) {
 		const RunningHolder *holder = &LODE_AT(self->running_holders, RunningHolder, i);
-		guint first = LODE_PARTITION_POINT(self->timed->len, k,
+		guint first = LODE_PARTITION_POINT(n_timed, k,
 			timed[k].thread < holder->thread ||
 				(timed[k].thread == holder->thread &&
 					timed[k].time_ns < holder->begin_ns));
-		guint end = LODE_PARTITION_POINT(self->timed->len, k,
+		guint end = LODE_PARTITION_POINT(n_timed, k,
 			timed[k].thread < holder->thread ||
 				(timed[k].thread == holder->thread &&
 					timed[k].time_ns < holder->end_ns));
 		if (first == end) {
 			/* The next one that is near, or the last. */
-			bool has_next = end < self->timed->len &&
-			                timed[end].thread == holder->thread &&
+			bool has_next = end < n_timed && timed[end].thread == holder->thread &&
 			                timed[end].time_ns - holder->end_ns <= NEAR_NS;
 			bool has_last = first > 0 && timed[first - 1].thread == holder->thread &&
 			                holder->begin_ns - timed[first - 1].time_ns <= NEAR_NS;
@@ -357,6 +376,109 @@ static void place_running_holders(LodeSampledWaits *self)
 			add_holder(
 				self, holder->row, timed[k].where, LODE_NONE, holder->weight / n);
 	}
+}
+
+/* --- what threads did --- */
+
+/* Waits are for the same thing that are at one futex of a process, or for the same name. */
+static uint32_t object_number(
+	LodeSampledWaits *self, uint32_t pid, const LodeWaitLook *look, uint32_t name)
+{
+	const char *call = look->call >= 0 && (look->flags & LODE_LOOK_ON_32_BITS) == 0
+	                           ? lode_system_call_name((uint64_t)look->call)
+	                           : NULL;
+	bool is_futex = g_strcmp0(call, "futex") == 0;
+	const LodeIdKey key = {{is_futex ? look->arguments[0] : name, pid, is_futex, 0}};
+	bool is_new;
+
+	if (!is_futex && name == LODE_NONE)
+		return LODE_NONE;
+	LodeIdSlot *slot = lode_id_cache_find_limited(&self->object_ids, &key, MAX_PLACES, &is_new);
+	if (slot == NULL)
+		return LODE_NONE;
+	if (is_new)
+		slot->id = self->times.n_objects++;
+	return slot->id;
+}
+
+/* The thread that is joined, or has the lock; the child's first one. */
+static uint32_t other_of(const LodeSampledWaits *self, const LodeSampledAccess *sample,
+	const LodeWaitLook *look, LodeWaitReason reason)
+{
+	uint32_t pid = sample->record->pid, tid = look->holder;
+
+	if (reason == LODE_WAIT_JOIN)
+		tid = (uint32_t)look->arguments[2];
+	if (reason == LODE_WAIT_CHILD)
+		pid = tid = (int32_t)look->arguments[0] > 0 ? (uint32_t)look->arguments[0] : 0;
+	return tid != 0 ? lode_threads_look_up(self->threads, pid, tid, sample->time_ns)
+	                : LODE_NONE;
+}
+
+static void add_interval(LodeSampledWaits *self, const LodeWaitInterval *interval)
+{
+	if (self->times.intervals->len < MAX_INTERVALS)
+		g_array_append_vals(self->times.intervals, interval, 1);
+	else
+		self->times.is_full = true;
+}
+
+static LodeWaitInterval interval_of(const LodeSampledWaits *self, const LodeThreadGap *gap)
+{
+	LodeWaitInterval interval = {
+		.begin_ns = gap->begin_ns,
+		.end_ns = gap->end_ns,
+		.row = LODE_NONE,
+		.object = LODE_NONE,
+		.other = LODE_NONE,
+		.kind = gap->kind == LODE_GAP_READY ? LODE_WAIT_PROCESSOR : LODE_WAIT_UNSEEN,
+		.is_looked_at = gap->is_looked_at || gap->kind == LODE_GAP_READY,
+	};
+
+	if (gap->kind == LODE_GAP_READY || gap->look >= self->known->len)
+		return interval;
+	const KnownLook *known = &LODE_AT(self->known, KnownLook, gap->look);
+	interval.row = known->row;
+	interval.object = known->object;
+	interval.other = known->other;
+	interval.kind = (uint8_t)known->reason;
+	interval.is_timed_out = known->is_timed_out;
+	return interval;
+}
+
+/* Its slices and its gaps, in the order of time. */
+static void add_intervals(LodeSampledWaits *self, const LodeThreadLife *life, uint32_t thread)
+{
+	const GArray *gaps = lode_sampled_threads_waits(self->switches)->gaps;
+	g_autoptr(GArray) slices = g_array_new(FALSE, FALSE, sizeof(LodeRunningSlice));
+	LodeWaitThread added = {life->begin_ns, life->end_ns, thread, self->times.intervals->len, 0,
+		self->recording};
+
+	lode_sampled_threads_append_slices(self->switches, life, slices);
+	for (guint slice = 0, gap = 0; slice < slices->len || gap < life->n_gaps;) {
+		const LodeRunningSlice *ran = &LODE_AT(slices, LodeRunningSlice, slice);
+		const LodeThreadGap *waited = &LODE_AT(gaps, LodeThreadGap, life->first_gap + gap);
+		bool is_slice = gap >= life->n_gaps ||
+		                (slice < slices->len && ran->begin_ns < waited->begin_ns);
+		const LodeWaitInterval interval =
+			is_slice ? (LodeWaitInterval){.begin_ns = ran->begin_ns,
+					   .end_ns = ran->end_ns,
+					   .row = LODE_NONE,
+					   .object = LODE_NONE,
+					   .other = LODE_NONE,
+					   .kind = LODE_N_WAIT_REASONS,
+					   .is_looked_at = true}
+				 : interval_of(self, waited);
+		*(is_slice ? &slice : &gap) += 1;
+		add_interval(self, &interval);
+	}
+	added.n = self->times.intervals->len - added.first;
+	g_array_append_val(self->times.threads, added);
+}
+
+const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self)
+{
+	return &self->times;
 }
 
 /* --- reading --- */
@@ -386,6 +508,7 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 		.chain = self->chain,
 		.places = self->places,
 		.threads = self->threads,
+		.names = self->of_objects,
 		.is_timed_out = is_timed_out(look, longest_ns),
 	};
 	Row like = {
@@ -403,6 +526,12 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	found->looks++;
 	found->longest_ns = MAX(found->longest_ns, longest_ns);
 	note_holder(self, sample, look, known, row_number(self, found));
+	const LodeThreadWaits *all = lode_sampled_threads_waits(self->switches);
+	LODE_AT(self->known, KnownLook,
+		(guint)(known -
+			(const LodeThreadLook *)(const void *)all->looks->data)) = (KnownLook){
+		row_number(self, found), object_number(self, record->pid, look, like.object),
+		other_of(self, sample, look, like.reason), like.reason, question.is_timed_out};
 	return where;
 }
 
@@ -421,12 +550,12 @@ void lode_sampled_waits_add_timed(
 	LodeSampledWaits *self, const LodeSampledAccess *sample, double ready_ns)
 {
 	const LodePerfRecord *record = sample->record;
-	const TimedSample timed = {sample->time_ns,
+	const LodeWaitTimed timed = {sample->time_ns,
 		lode_threads_find(self->threads, record->pid, record->tid, sample->time_ns),
-		lode_sampled_stacks_last(self->stacks)};
+		lode_sampled_stacks_last(self->stacks), self->recording};
 
-	if (self->needs_holders && self->timed->len < MAX_TIMED)
-		g_array_append_val(self->timed, timed);
+	if (self->times.timed->len < MAX_TIMED)
+		g_array_append_val(self->times.timed, timed);
 	if (ready_ns <= 0)
 		return;
 	self->ready_ns += ready_ns;
@@ -449,6 +578,7 @@ static double end_life(LodeSampledWaits *self, const LodeThreadLife *life)
 		row->count += life->unseen_count;
 		row->longest_ns = MAX(row->longest_ns, life->unseen_longest_ns);
 	}
+	add_intervals(self, life, thread);
 	self->running_ns += life->running_ns;
 	self->waiting_ns += life->waiting_ns + life->ready_ns;
 	self->unseen_ns += life->unseen_ns;
@@ -702,7 +832,7 @@ static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *o
 			.tid = thread->tid,
 			.stack = lode_sampled_stacks_stack(self->stacks, row->where),
 			.holder_stack = LODE_NONE,
-			.cause = LODE_NONE,
+			.cause = i, /* until they are in order */
 			.waiting_ns = row->waiting_ns,
 			.count = row->count,
 			.longest_ns = row->longest_ns,
@@ -717,6 +847,26 @@ LODE_ORDER(compare_waits, LodeWait, LODE_DESCENDING(waiting_ns), LODE_ASCENDING(
 	LODE_ASCENDING(pid), LODE_ASCENDING(tid), g_strcmp0(left->object, right->object),
 	g_strcmp0(left->call, right->call), LODE_ASCENDING(stack))
 
+/* Gives the intervals their rows' numbers in the profile. Only waits for a processor were folded,
+ * which have none. */
+static void number_rows(LodeSampledWaits *self, LodeWaits *waits)
+{
+	g_autofree uint32_t *numbers = g_new(uint32_t, MAX(self->rows->len, 1));
+
+	for (guint i = 0; i < self->rows->len; i++)
+		numbers[i] = LODE_NONE;
+	for (guint i = 0; i < waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		numbers[row->cause] = i;
+		row->cause = LODE_NONE;
+	}
+	for (guint i = 0; i < self->times.intervals->len; i++) {
+		LodeWaitInterval *interval = &LODE_AT(self->times.intervals, LodeWaitInterval, i);
+		if (interval->row != LODE_NONE)
+			interval->row = numbers[interval->row];
+	}
+}
+
 LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 {
 	if (!self->has_begun)
@@ -726,6 +876,7 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	name_holders(self, profile, (LodeWait *)(void *)waits->rows->data);
 	fold_ready(waits, profile->stacks);
 	g_array_sort(waits->rows, compare_waits);
+	number_rows(self, waits);
 	waits->clock_ns = self->clock_ns;
 	waits->running_ns = self->running_ns;
 	waits->waiting_ns = self->waiting_ns;

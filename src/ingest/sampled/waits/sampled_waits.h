@@ -29,9 +29,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledWaits, lode_sampled_waits_free)
 /* Begins a recording that has looks. `has_chains`: its stacks are meant to be whole. */
 void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains);
 
-/* Whether samples of the timer are needed, as they say where holders of locks ran. */
-void lode_sampled_waits_expect_holders(LodeSampledWaits *self);
-
 /*
  * Adds a look whose raw data is `look`, at a thread in whose rows the sample's place is `row`, or
  * of the holder of a lock. Where `known` is NULL, or stands for nothing, only its place is kept.
@@ -47,6 +44,43 @@ void lode_sampled_waits_add_timed(
 
 /* Ends a recording: adds what no look and no sample stands for, and gives how much it is. */
 double lode_sampled_waits_end(LodeSampledWaits *self);
+
+/* What a thread did for a while. */
+typedef struct {
+	uint64_t begin_ns, end_ns;
+	uint32_t row;    /* of the waits that it is one of, once they are named; LODE_NONE: none */
+	uint32_t object; /* equal for waits for the same thing; LODE_NONE: not known */
+	uint32_t other;  /* of LodeThreads: who is waited for, or has the lock; LODE_NONE: not known
+	                  */
+	uint8_t kind;    /* LodeWaitReason; LODE_N_WAIT_REASONS: it ran */
+	bool is_looked_at; /* false: the reason is that of a wait like it */
+	bool is_timed_out;
+} LodeWaitInterval;
+
+typedef struct {
+	uint64_t begin_ns, end_ns;
+	uint32_t thread;    /* of LodeThreads */
+	uint32_t first, n;  /* of the intervals, in order; between them nothing is known */
+	uint32_t recording; /* times of different ones cannot be compared */
+} LodeWaitThread;
+
+/* Where a thread ran, by the timer. */
+typedef struct {
+	uint64_t time_ns;
+	uint32_t thread, where; /* for lode_sampled_stacks_stack() */
+	uint32_t recording;
+} LodeWaitTimed;
+
+/* All that threads did. */
+typedef struct {
+	GArray *threads;   /* LodeWaitThread */
+	GArray *intervals; /* LodeWaitInterval */
+	GArray *timed;     /* LodeWaitTimed, by recording, thread and time */
+	uint32_t n_objects;
+	bool is_full; /* some are missing: there are too many */
+} LodeWaitTimes;
+
+const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self);
 
 /* The rows, once the stacks are named; NULL: no recording had looks. Strings are copied to
  * `profile`; the caller frees the rest. */
