@@ -222,6 +222,8 @@ static const char *const additions[] = {
 #include "store/windows_sql.h"
 	,
 #include "store/loops_sql.h"
+	,
+#include "store/waits_sql.h"
 };
 
 /* Instructions of SQLite's virtual machine between two checks of the cancel flag. */

@@ -11,7 +11,7 @@
 #include "store/tables/origin_tables.h"
 #include "store/tables/profile_tables.h"
 #include "store/tables/stack_tables.h"
-#include "store/tables/thread_time_table.h"
+#include "store/tables/thread_tables.h"
 #include "store/tables/window_tables.h"
 
 #include <errno.h>
@@ -134,6 +134,7 @@ bool lode_profile_store_write(
 	            lode_inlining_tables_check(profile, error) &&
 	            lode_origin_tables_check(profile, error) &&
 	            lode_thread_time_table_check(profile, error) &&
+	            lode_wait_tables_check(profile, error) &&
 	            lode_window_tables_check(profile, error) &&
 	            lode_loop_table_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&

@@ -28,7 +28,8 @@ typedef struct {
 	LodeOriginParts *own; /* made here of a profile that was not merged */
 	const LodeOriginParts *parts;
 	uint32_t *origins, *images, *events, *instructions;
-	double *counts; /* of its instructions, by the origins that are taken; −1: by none */
+	uint32_t *stacks; /* likewise; NULL: the merged profile has none of its */
+	double *counts;   /* of its instructions, by the origins that are taken; −1: by none */
 	uint32_t n_origins;
 	bool is_whole; /* all origins are taken */
 } Source;
@@ -93,6 +94,7 @@ static void merge_clear(Merge *self)
 		g_free(source->images);
 		g_free(source->events);
 		g_free(source->instructions);
+		g_free(source->stacks);
 		g_free(source->counts);
 	}
 	g_free(self->sources);
@@ -889,12 +891,28 @@ static void take_stacks(Merge *self)
 	if (!has_all || !has_any)
 		return;
 	lode_stack_rows_init(&rows, self->merged);
-	for (uint32_t i = 0; i < self->n_sources; i++)
-		if (self->sources[i].profile->stacks != NULL)
-			lode_stack_rows_add(&rows, self->sources[i].profile->stacks,
-				self->sources[i].events, self->sources[i].instructions);
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		Source *source = &self->sources[i];
+		if (source->profile->stacks != NULL)
+			source->stacks = lode_stack_rows_add(&rows, source->profile->stacks,
+				source->events, source->instructions);
+	}
 	self->merged->stacks->has_chains = has_chains;
 	self->merged->stacks->has_tops = has_tops && !has_chains;
+}
+
+/* Waits have no origin, either, and a sum without those of a run would look like all. */
+static void take_waits(Merge *self)
+{
+	g_auto(LodeWaitRows) rows = {0};
+
+	for (uint32_t i = 0; i < self->n_sources; i++)
+		if (!self->sources[i].is_whole || self->sources[i].profile->waits == NULL)
+			return;
+	lode_wait_rows_init(&rows, self->merged);
+	for (uint32_t i = 0; i < self->n_sources; i++)
+		lode_wait_rows_add(&rows, self->sources[i].profile->waits, self->sources[i].stacks);
+	lode_wait_rows_sort(&rows);
 }
 
 static void take_windows(Merge *self)
@@ -976,6 +994,7 @@ LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
 	lode_origin_rows_sort(self.merged->origin_parts);
 	take_unresolved(&self);
 	take_stacks(&self);
+	take_waits(&self);
 	take_windows(&self);
 	take_loops(&self);
 	return g_steal_pointer(&self.merged);

@@ -2,8 +2,10 @@
 #include "analyses/merge/stack_rows.h"
 
 #include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 
 /* Strings of one profile: equal ones are one. */
 static guint hash_frame(const void *key)
@@ -115,7 +117,7 @@ static uint32_t *add_stacks(LodeStackRows *self, const LodeStacks *stacks, const
 	return numbers;
 }
 
-void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events,
+uint32_t *lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events,
 	const uint32_t *instructions)
 {
 	LodeStacks *merged = self->merged->stacks;
@@ -136,4 +138,112 @@ void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const ui
 			sample.stack = numbers[sample.stack];
 		g_array_append_val(merged->samples, sample);
 	}
+	return g_steal_pointer(&numbers);
+}
+
+/* --- waits --- */
+
+static guint hash_row(const void *key)
+{
+	const LodeWait *row = key;
+	uint64_t hash = lode_hash_append(row->reason, row->is_idle);
+
+	hash = lode_hash_append(hash, GPOINTER_TO_SIZE(row->call));
+	hash = lode_hash_append(hash, GPOINTER_TO_SIZE(row->object));
+	hash = lode_hash_append(hash, GPOINTER_TO_SIZE(row->thread_name));
+	hash = lode_hash_append(hash, (uint64_t)row->pid << 32 | row->tid);
+	hash = lode_hash_append(hash, (uint64_t)row->stack << 32 | row->holder_stack);
+	return (guint)(lode_hash_append(hash, GPOINTER_TO_SIZE(row->holder_call)) >> 16);
+}
+
+static gboolean is_same_row(const void *a, const void *b)
+{
+	const LodeWait *left = a, *right = b;
+
+	return left->reason == right->reason && left->is_idle == right->is_idle &&
+	       left->call == right->call && left->object == right->object &&
+	       left->thread_name == right->thread_name && left->pid == right->pid &&
+	       left->tid == right->tid && left->stack == right->stack &&
+	       left->holder_stack == right->holder_stack && left->holder_call == right->holder_call;
+}
+
+void lode_wait_rows_init(LodeWaitRows *self, LodeProfile *merged)
+{
+	*self = (LodeWaitRows){
+		.merged = merged,
+		.rows = g_hash_table_new_full(hash_row, is_same_row, g_free, NULL),
+	};
+	merged->waits = lode_waits_new();
+}
+
+void lode_wait_rows_clear(LodeWaitRows *self)
+{
+	g_clear_pointer(&self->rows, g_hash_table_unref);
+}
+
+/* The share is of the looks, where there are any. */
+static void add_to(LodeWait *sum, const LodeWait *row)
+{
+	double looks = sum->looks + row->looks;
+
+	sum->holder_share =
+		looks > 0
+			? (sum->holder_share * sum->looks + row->holder_share * row->looks) / looks
+			: MAX(sum->holder_share, row->holder_share);
+	sum->holder_share = MIN(sum->holder_share, 1);
+	sum->waiting_ns += row->waiting_ns;
+	sum->count += row->count;
+	sum->longest_ns = MAX(sum->longest_ns, row->longest_ns);
+	sum->looks = looks;
+}
+
+static uint32_t number_in(const uint32_t *stacks, uint32_t stack)
+{
+	return stacks != NULL && stack != LODE_NONE ? stacks[stack] : LODE_NONE;
+}
+
+static void add_row(LodeWaitRows *self, const LodeWait *given, const uint32_t *stacks)
+{
+	GArray *rows = self->merged->waits->rows;
+	LodeWait row = *given;
+	void *number;
+
+	row.call = lode_profile_intern(self->merged, row.call);
+	row.object = lode_profile_intern(self->merged, row.object);
+	row.thread_name = lode_profile_intern(self->merged, row.thread_name);
+	row.holder_call = lode_profile_intern(self->merged, row.holder_call);
+	row.stack = number_in(stacks, row.stack);
+	row.holder_stack = number_in(stacks, row.holder_stack);
+	row.cause = LODE_NONE;
+	row.path_ns = 0;
+	if (g_hash_table_lookup_extended(self->rows, &row, NULL, &number)) {
+		add_to(&LODE_AT(rows, LodeWait, GPOINTER_TO_UINT(number)), &row);
+		return;
+	}
+	g_hash_table_insert(self->rows, g_memdup2(&row, sizeof(row)), GUINT_TO_POINTER(rows->len));
+	g_array_append_val(rows, row);
+}
+
+void lode_wait_rows_add(LodeWaitRows *self, const LodeWaits *waits, const uint32_t *stacks)
+{
+	LodeWaits *merged = self->merged->waits;
+
+	merged->clock_ns += waits->clock_ns;
+	merged->running_ns += waits->running_ns;
+	merged->waiting_ns += waits->waiting_ns;
+	merged->seen_ns += waits->seen_ns;
+	for (guint i = 0; i < waits->rows->len; i++)
+		add_row(self, &LODE_AT(waits->rows, LodeWait, i), stacks);
+}
+
+LODE_ORDER(compare_rows, LodeWait, LODE_DESCENDING(waiting_ns), LODE_ASCENDING(reason),
+	LODE_ASCENDING(pid), LODE_ASCENDING(tid), LODE_ASCENDING(stack),
+	LODE_ASCENDING(holder_stack), g_strcmp0(left->object, right->object),
+	LODE_FIRST_DIFFERENCE(g_strcmp0(left->call, right->call),
+		g_strcmp0(left->holder_call, right->holder_call),
+		g_strcmp0(left->thread_name, right->thread_name), LODE_ASCENDING(is_idle)))
+
+void lode_wait_rows_sort(LodeWaitRows *self)
+{
+	g_array_sort(self->merged->waits->rows, compare_rows);
 }

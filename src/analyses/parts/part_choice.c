@@ -12,6 +12,7 @@
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 
 #include <math.h>
 #include <string.h>
@@ -611,14 +612,53 @@ static bool check_profile(const LodeProfile *profile, GError **error)
 	return false;
 }
 
-/* When whole threads ran is known, and not in which part of the time: also of threads that have no
- * samples. */
-static void keep_thread_times(const Part *self, LodeProfile *profile)
+/* Whole threads by their names and numbers, also those that have no samples. */
+typedef struct {
+	const LodePartChoice *choice;
+	GHashTable *pids; /* of the chosen commands */
+} ThreadChoice;
+
+static bool is_thread_chosen(const ThreadChoice *self, const char *name, uint32_t pid, uint32_t tid)
+{
+	return matches(self->choice->threads, name, true, tid) &&
+	       matches(self->choice->pids, NULL, true, pid) &&
+	       (self->choice->commands == NULL ||
+		       g_hash_table_contains(self->pids, GUINT_TO_POINTER(pid)));
+}
+
+/* Of the waits of whole threads the critical path is not kept: it is the program's. */
+static void keep_waits(const ThreadChoice *choice, LodeProfile *profile)
+{
+	LodeWaits *waits = profile->waits;
+	guint kept = 0;
+
+	waits->waiting_ns = waits->seen_ns = waits->running_ns = 0;
+	waits->path_running_ns = waits->path_sure = waits->path_threads = 0;
+	waits->has_path = false;
+	for (guint i = 0; i < waits->rows->len; i++) {
+		LodeWait row = LODE_AT(waits->rows, LodeWait, i);
+		if (!is_thread_chosen(choice, row.thread_name, row.pid, row.tid))
+			continue;
+		row.cause = LODE_NONE;
+		row.path_ns = 0;
+		waits->waiting_ns += row.waiting_ns;
+		waits->seen_ns += row.reason != LODE_WAIT_UNSEEN ? row.waiting_ns : 0;
+		LODE_AT(waits->rows, LodeWait, kept++) = row;
+	}
+	g_array_set_size(waits->rows, kept);
+	g_array_set_size(waits->causes, 0);
+	for (guint i = 0; i < profile->thread_times->len; i++)
+		waits->running_ns += LODE_AT(profile->thread_times, LodeThreadTime, i).running_ns;
+}
+
+/* When whole threads ran and waited is known, and not in which part of the time. */
+static void keep_threads(const Part *self, LodeProfile *profile)
 {
 	const LodePartChoice *choice = self->choice;
 	const GArray *threads = profile->stacks->threads;
 	bool is_of_threads = choice->time == NULL && choice->where == NULL;
-	g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL); /* of the commands */
+	g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL);
+	const ThreadChoice threads_of = {choice, pids};
 	guint kept = 0;
 
 	for (guint i = 0; i < threads->len; i++)
@@ -628,13 +668,14 @@ static void keep_thread_times(const Part *self, LodeProfile *profile)
 				pids, GUINT_TO_POINTER(LODE_AT(threads, LodeStackThread, i).pid));
 	for (guint i = 0; is_of_threads && i < profile->thread_times->len; i++) {
 		const LodeThreadTime row = LODE_AT(profile->thread_times, LodeThreadTime, i);
-		if (matches(choice->threads, row.name, true, row.tid) &&
-			matches(choice->pids, NULL, true, row.pid) &&
-			(choice->commands == NULL ||
-				g_hash_table_contains(pids, GUINT_TO_POINTER(row.pid))))
+		if (is_thread_chosen(&threads_of, row.name, row.pid, row.tid))
 			LODE_AT(profile->thread_times, LodeThreadTime, kept++) = row;
 	}
 	g_array_set_size(profile->thread_times, kept);
+	if (profile->waits != NULL && is_of_threads)
+		keep_waits(&threads_of, profile);
+	else
+		g_clear_pointer(&profile->waits, lode_waits_free);
 }
 
 bool lode_part_choice_apply(LodeProfile *profile, const LodePartChoice *choice,
@@ -656,7 +697,7 @@ bool lode_part_choice_apply(LodeProfile *profile, const LodePartChoice *choice,
 		return false;
 	if (!is_any(chosen, profile->stacks->samples->len))
 		return fail_empty(&part, error);
-	keep_thread_times(&part, profile);
+	keep_threads(&part, profile);
 	g_autofree char *text = part_text(&part);
 	lode_number_format_share(part_profile_reduce(profile, chosen), share);
 	lode_loops_recount(profile);

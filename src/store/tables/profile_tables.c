@@ -20,7 +20,7 @@
 #include "store/tables/row_source.h"
 #include "store/tables/row_table.h"
 #include "store/tables/stack_tables.h"
-#include "store/tables/thread_time_table.h"
+#include "store/tables/thread_tables.h"
 #include "store/tables/window_tables.h"
 
 #include <math.h>
@@ -367,6 +367,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)
 		database->rows_total += lode_stack_tables_count(profile->stacks);
+	if (profile->waits != NULL)
+		database->rows_total += lode_wait_tables_count(profile->waits);
 	if (profile->windows != NULL)
 		database->rows_total += lode_window_tables_count(profile->windows);
 	for (int i = 0; i < N_TABLES; i++)
@@ -382,6 +384,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	       (profile->stacks == NULL ||
 		       lode_stack_tables_insert(profile->stacks, database, error)) &&
 	       lode_thread_time_table_insert(profile, database, error) &&
+	       (profile->waits == NULL ||
+		       lode_wait_tables_insert(profile->waits, database, error)) &&
 	       lode_loop_table_insert(profile, database, error) &&
 	       lode_inlining_tables_insert(profile, database, error) &&
 	       lode_origin_tables_insert(profile, database, error) &&
@@ -572,6 +576,7 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 	       lode_inlining_tables_read(profile, database, error) &&
 	       lode_origin_tables_read(profile, database, error) &&
 	       lode_thread_time_table_read(profile, database, error) &&
+	       lode_wait_tables_read(profile, database, error) &&
 	       lode_loop_table_read(profile, database, error) &&
 	       lode_window_tables_read(profile, database, error);
 }

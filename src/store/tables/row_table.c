@@ -8,6 +8,7 @@
 #include "model/memory.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
+#include "model/waits.h"
 #include "store/tables/row_source.h"
 
 #include <math.h>
@@ -18,6 +19,13 @@ static const char *const access_words[] = {"none", "load", "store", "modify"};
 static int access_from_text(const char *text)
 {
 	return lode_word_find(access_words, G_N_ELEMENTS(access_words), text);
+}
+
+static int wait_reason_from_text(const char *text)
+{
+	LodeWaitReason reason = lode_wait_reason_from_text(text);
+
+	return reason < LODE_N_WAIT_REASONS ? (int)reason : -1;
 }
 
 static const char *word_to_text(LodeWords words, uint32_t value)
@@ -47,6 +55,8 @@ static const char *word_to_text(LodeWords words, uint32_t value)
 		return lode_window_fact_to_text((LodeWindowFact)value);
 	case LODE_WORDS_FINDING_KIND:
 		return lode_finding_kind_to_text((LodeFindingKind)value);
+	case LODE_WORDS_WAIT_REASON:
+		return lode_wait_reason_to_text((LodeWaitReason)value);
 	}
 	g_assert_not_reached();
 }
@@ -68,6 +78,7 @@ static const struct {
 	[LODE_WORDS_CALL_ROLE] = {LODE_N_CALL_ROLES, lode_call_role_from_text},
 	[LODE_WORDS_WINDOW_FACT] = {LODE_N_WINDOW_FACTS, lode_window_fact_from_text},
 	[LODE_WORDS_FINDING_KIND] = {LODE_FINDING_PLACE + 1, lode_finding_kind_from_text},
+	[LODE_WORDS_WAIT_REASON] = {LODE_N_WAIT_REASONS, wait_reason_from_text},
 };
 
 /* A value of any kind, out of a struct whose type is not known here. */

@@ -4,6 +4,7 @@
 #include "model/profile.h"
 #include "model/stacks.h"
 #include "store/tables/row_table.h"
+#include "store/tables/thread_tables.h"
 
 #include <string.h>
 
@@ -184,7 +185,7 @@ bool lode_stack_tables_read(LodeProfile *profile, LodeDatabase *database, GError
 	if (!read_additions(profile, stacks, database, error))
 		return false;
 	profile->stacks = g_steal_pointer(&stacks);
-	return lode_stack_tables_check(profile, error);
+	return lode_stack_tables_check(profile, error) && lode_wait_tables_check(profile, error);
 }
 
 /* Outer stacks come before inner ones, so that each way outward ends. */

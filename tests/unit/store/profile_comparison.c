@@ -5,6 +5,7 @@
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/process.h"
+#include "model/waits.h"
 
 #include "random_memory.h"
 
@@ -190,6 +191,44 @@ static void compare_thread_times(const LodeProfile *a, const LodeProfile *b)
 	}
 }
 
+void assert_equal_waits(const LodeWaits *a, const LodeWaits *b)
+{
+	g_assert_true((a == NULL) == (b == NULL));
+	if (a == NULL)
+		return;
+	assert_same(a, b, clock_ns);
+	assert_same(a, b, running_ns);
+	assert_same(a, b, waiting_ns);
+	assert_same(a, b, seen_ns);
+	assert_same(a, b, has_path);
+	assert_same(a, b, path_running_ns);
+	assert_same(a, b, path_sure);
+	assert_same(a, b, path_threads);
+	g_assert_true(are_equal_arrays(a->causes, b->causes, sizeof(LodeWaitCause)));
+	g_assert_cmpuint(a->rows->len, ==, b->rows->len);
+	for (guint i = 0; i < a->rows->len; i++) {
+		const LodeWait *left = &LODE_AT(a->rows, LodeWait, i);
+		const LodeWait *right = &LODE_AT(b->rows, LodeWait, i);
+		assert_same(left, right, reason);
+		assert_same_text(left, right, call);
+		assert_same_text(left, right, object);
+		assert_same_text(left, right, thread_name);
+		assert_same(left, right, pid);
+		assert_same(left, right, tid);
+		assert_same(left, right, stack);
+		assert_same(left, right, holder_stack);
+		assert_same_text(left, right, holder_call);
+		assert_same(left, right, holder_share);
+		assert_same(left, right, cause);
+		assert_same(left, right, waiting_ns);
+		assert_same(left, right, path_ns);
+		assert_same(left, right, count);
+		assert_same(left, right, longest_ns);
+		assert_same(left, right, looks);
+		assert_same(left, right, is_idle);
+	}
+}
+
 static void compare_windows(const LodeWindows *a, const LodeWindows *b)
 {
 	g_assert_true((a == NULL) == (b == NULL));
@@ -263,6 +302,7 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_locations(a, b);
 	compare_unresolved(a, b);
 	compare_thread_times(a, b);
+	assert_equal_waits(a->waits, b->waits);
 	compare_windows(a->windows, b->windows);
 	assert_same_text(a, b, core);
 	g_assert_cmpfloat(a->cycles_per_ns, ==, b->cycles_per_ns);

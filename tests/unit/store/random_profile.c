@@ -5,6 +5,7 @@
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/process.h"
+#include "model/waits.h"
 
 #include "random_memory.h"
 
@@ -300,6 +301,56 @@ static void add_windows(LodeProfile *profile, GRand *rand)
 	}
 }
 
+static uint32_t maybe_index(GRand *rand, uint32_t n)
+{
+	return n > 0 && g_rand_boolean(rand) ? (uint32_t)g_rand_int_range(rand, 0, (gint32)n)
+	                                     : LODE_NONE;
+}
+
+void random_waits_add(LodeProfile *profile, guint32 seed, uint32_t n_stacks)
+{
+	LodeWaits *waits = lode_waits_new();
+	GRand *rand = g_rand_new_with_seed(seed);
+
+	lode_waits_free(profile->waits);
+	profile->waits = waits;
+	waits->clock_ns = random_amount(rand);
+	waits->running_ns = random_amount(rand);
+	waits->waiting_ns = random_amount(rand);
+	waits->seen_ns = random_amount(rand);
+	waits->has_path = g_rand_boolean(rand);
+	waits->path_running_ns = random_amount(rand);
+	waits->path_sure = g_rand_double(rand);
+	waits->path_threads = random_amount(rand);
+	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--) {
+		const LodeWaitCause cause = {random_amount(rand), random_amount(rand)};
+		g_array_append_val(waits->causes, cause);
+	}
+	for (int i = g_rand_int_range(rand, 1, 20); i > 0; i--) {
+		const LodeWait row = {
+			.reason = (LodeWaitReason)g_rand_int_range(rand, 0, LODE_N_WAIT_REASONS),
+			.call = random_optional_text(profile, rand),
+			.object = random_optional_text(profile, rand),
+			.thread_name = random_optional_text(profile, rand),
+			.pid = g_rand_int(rand) / 2,
+			.tid = g_rand_int(rand) / 2,
+			.stack = maybe_index(rand, n_stacks),
+			.holder_stack = maybe_index(rand, n_stacks),
+			.holder_call = random_optional_text(profile, rand),
+			.holder_share = g_rand_double(rand),
+			.cause = maybe_index(rand, waits->causes->len),
+			.waiting_ns = random_amount(rand),
+			.path_ns = random_amount(rand),
+			.count = random_amount(rand),
+			.longest_ns = random_amount(rand),
+			.looks = random_amount(rand),
+			.is_idle = g_rand_boolean(rand),
+		};
+		g_array_append_val(waits->rows, row);
+	}
+	g_rand_free(rand);
+}
+
 LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 {
 	LodeProfile *profile = lode_profile_new();
@@ -321,6 +372,8 @@ LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 	if (seed % 4 != 0 && size <= 100)
 		add_windows(profile, rand);
 	add_loops(profile, rand);
+	if (seed % 3 != 0)
+		random_waits_add(profile, seed, 0);
 	g_rand_free(rand);
 	return profile;
 }

@@ -56,6 +56,7 @@ static LodeProfile *random_stacks(guint32 seed)
 			g_rand_boolean(rand) ? g_rand_int(rand) / 2 : 0};
 		g_array_append_val(stacks->samples, sample);
 	}
+	random_waits_add(profile, seed, stacks->stacks->len);
 	stacks->has_chains = g_rand_boolean(rand);
 	stacks->has_tops = !stacks->has_chains && g_rand_boolean(rand);
 	for (guint i = 0; i < stacks->stacks->len; i++) {
@@ -153,10 +154,12 @@ static void test_round_trip(Fixture *fixture, const void *data)
 			again = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
 		g_assert_no_error(error);
 		assert_equal_stacks(profile->stacks, again->stacks);
+		assert_equal_waits(profile->waits, again->waits);
 		g_autoptr(LodeProfile)
 			without = lode_profile_store_read(fixture->path, NULL, &error);
 		g_assert_no_error(error);
 		g_assert_null(without->stacks);
+		assert_equal_waits(profile->waits, without->waits);
 	}
 }
 
@@ -183,6 +186,29 @@ static void test_absent(Fixture *fixture, const void *data)
 		again = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_null(again->stacks);
+}
+
+/* Waits without the stacks that they are at; profiles of before have no waits. */
+static void test_waits_absent(Fixture *fixture, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeProfile) profile = random_stacks(1);
+
+	(void)data;
+	write_profile(fixture, profile);
+	change(fixture->path, "DELETE FROM wait_total");
+	g_autoptr(LodeProfile)
+		empty = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(empty->waits);
+	change(fixture->path, "DROP TABLE wait_total; DROP TABLE wait; DROP TABLE wait_cause");
+	g_autoptr(LodeProfile)
+		older = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(older->waits);
+	g_clear_pointer(&profile->stacks, lode_stacks_free);
+	lode_profile_store_write(fixture->path, profile, NULL, &error);
+	g_assert_nonnull(strstr(error->message, "table 'wait', row "));
 }
 
 /* A profile of before all samples were kept: those that it has are call stacks. */
@@ -233,6 +259,22 @@ static void test_harm(Fixture *fixture, const void *data)
 		 "FROM n "
 		 "LIMIT 5000) INSERT INTO stack SELECT i, 1, i - 1 FROM n",
 			"it has too many frames"},
+		{"UPDATE wait SET stack = 1000 WHERE id = 1", "table 'wait', row 1: "},
+		{"UPDATE wait SET holder_stack = 1000 WHERE id = 1", "table 'wait', row 1: "},
+		{"UPDATE wait SET cause = 1000 WHERE id = 1", "table 'wait', row 1: "},
+		{"UPDATE wait SET reason = 'love' WHERE id = 1", "table 'wait', row 1: "},
+		{"UPDATE wait SET waiting_ns = -1 WHERE id = 1", "table 'wait', row 1: "},
+		{"UPDATE wait SET count = 9e999 WHERE id = 1", "table 'wait', row 1: "},
+		{"UPDATE wait SET holder_share = 1.5 WHERE id = 1",
+			"table 'wait', row 1: the holder's share is more than all"},
+		{"UPDATE wait SET tid = 5000000000 WHERE id = 1", "table 'wait', row 1: "},
+		{"INSERT INTO wait_cause SELECT coalesce(max(id), 0) + 1, -1, 0 FROM wait_cause",
+			"table 'wait_cause', row "},
+		{"UPDATE wait_total SET clock_ns = -9e999", "table 'wait_total', row 1: "},
+		{"UPDATE wait_total SET path_sure = 2",
+			"table 'wait_total', row 1: the sure share is more than all"},
+		{"INSERT INTO wait_total SELECT 2, 0, 0, 0, 0, 0, 0, 0, 0",
+			"table 'wait_total', row 2: there are several"},
 	};
 
 	(void)data;
@@ -243,7 +285,8 @@ static void test_harm(Fixture *fixture, const void *data)
 		change(fixture->path, harms[i].sql);
 		g_autoptr(LodeProfile)
 			again = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
-		g_assert_null(again);
+		if (again != NULL)
+			g_error("%s", harms[i].sql);
 		g_assert_nonnull(strstr(error->message, harms[i].message));
 	}
 }
@@ -254,6 +297,8 @@ int main(int argc, char **argv)
 	g_test_add("/stack_tables/round_trip", Fixture, NULL, set_up, test_round_trip, tear_down);
 	g_test_add("/stack_tables/absent", Fixture, NULL, set_up, test_absent, tear_down);
 	g_test_add("/stack_tables/older", Fixture, NULL, set_up, test_older, tear_down);
+	g_test_add(
+		"/stack_tables/waits_absent", Fixture, NULL, set_up, test_waits_absent, tear_down);
 	g_test_add("/stack_tables/harm", Fixture, NULL, set_up, test_harm, tear_down);
 	return g_test_run();
 }

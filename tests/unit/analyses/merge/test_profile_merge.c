@@ -13,6 +13,7 @@
 #include "model/origins.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 #include "store/profile_store.h"
 
 #include "seeds.h"
@@ -527,6 +528,81 @@ static void test_stacks(void)
 		g_autoptr(LodeProfile) counted = merge(both, 2, NULL, &error);
 		g_assert_cmpuint(counted->stacks->samples->len, ==, 8);
 	}
+}
+
+static void add_wait(LodeProfile *profile, const char *object, uint32_t stack, double looks)
+{
+	const LodeWait wait = {
+		.reason = LODE_WAIT_LOCK,
+		.call = lode_profile_intern(profile, "futex"),
+		.object = lode_profile_intern(profile, object),
+		.pid = 1,
+		.tid = 2,
+		.stack = stack,
+		.holder_stack = LODE_NONE,
+		.holder_share = looks > 1 ? 0.5 : 1,
+		.cause = 0,
+		.waiting_ns = 10 * looks,
+		.path_ns = 5,
+		.count = looks,
+		.longest_ns = 7 + looks,
+		.looks = looks,
+	};
+	const LodeWaitCause cause = {3, 2};
+
+	if (profile->waits == NULL)
+		profile->waits = lode_waits_new();
+	profile->waits->clock_ns = 100;
+	profile->waits->waiting_ns += wait.waiting_ns;
+	profile->waits->has_path = true;
+	if (profile->waits->causes->len == 0)
+		g_array_append_val(profile->waits->causes, cause);
+	g_array_append_val(profile->waits->rows, wait);
+}
+
+/* Rows for one object at one stack are one, and the costliest is the first. */
+static void test_waits(void)
+{
+	g_autoptr(LodeProfile) first = random_run(0);
+	g_autoptr(LodeProfile) second = random_run(1);
+	LodeProfile *both[] = {first, second};
+	g_autoptr(GError) error = NULL;
+
+	add_stacks(first, 1);
+	g_clear_pointer(&second->stacks, lode_stacks_free);
+	second->n_samples = 0;
+	first->n_samples = 8;
+	add_wait(first, "table_lock", 3, 2);
+	add_wait(first, "log_lock", LODE_NONE, 1);
+	add_wait(second, "log_lock", LODE_NONE, 3);
+	g_autoptr(LodeProfile) merged = merge(both, 2, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeProfile) again = through_a_file(merged);
+	const LodeWaits *waits = again->waits;
+	g_assert_cmpuint(waits->rows->len, ==, 2);
+	g_assert_cmpuint(waits->causes->len, ==, 0);
+	g_assert_false(waits->has_path);
+	g_assert_cmpfloat(waits->clock_ns, ==, 200);
+	g_assert_cmpfloat(waits->waiting_ns, ==, 60);
+	const LodeWait *rows = (const LodeWait *)waits->rows->data;
+	g_assert_cmpstr(rows[0].object, ==, "log_lock");
+	g_assert_cmpstr(rows[0].call, ==, "futex");
+	g_assert_cmpfloat(rows[0].waiting_ns, ==, 40);
+	g_assert_cmpfloat(rows[0].count, ==, 4);
+	g_assert_cmpfloat(rows[0].longest_ns, ==, 10);
+	g_assert_cmpfloat(rows[0].holder_share, ==, (1 + 0.5 * 3) / 4);
+	g_assert_cmpfloat(rows[0].path_ns, ==, 0);
+	g_assert_cmpuint(rows[0].cause, ==, LODE_NONE);
+	g_assert_cmpuint(rows[0].stack, ==, LODE_NONE);
+	g_assert_cmpstr(rows[1].object, ==, "table_lock");
+	const LodeStack *stack = &LODE_AT(again->stacks->stacks, LodeStack, rows[1].stack);
+	g_assert_cmpuint(LODE_AT(again->stacks->frames, LodeFrame, stack->frame).line, ==, 3);
+
+	/* Without the waits of one run the sum would be too little. */
+	g_clear_pointer(&second->waits, lode_waits_free);
+	g_autoptr(LodeProfile) mixed = merge(both, 2, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(mixed->waits);
 }
 
 static LodeObservedInstruction random_facts(uint32_t instruction)
@@ -1074,6 +1150,7 @@ int main(int argc, char **argv)
 		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
 		NULL);
 	g_test_add_func("/profile_merge/stacks", test_stacks);
+	g_test_add_func("/profile_merge/waits", test_waits);
 	add_random_test("/profile_merge/windows", test_windows,
 		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
 		NULL);

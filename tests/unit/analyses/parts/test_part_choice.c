@@ -12,6 +12,7 @@
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 #include "seeds.h"
 
 #include <math.h>
@@ -187,10 +188,23 @@ static LodeProfile *random_whole(guint32 seed)
 	add_events(profile);
 	add_code(profile);
 	add_samples(profile);
+	profile->waits = lode_waits_new();
+	profile->waits->has_path = true;
 	for (uint32_t i = 0; i < N_TIMES; i++) {
 		const LodeThreadTime time = {
 			.name = timed[i].name, .pid = timed[i].pid, .tid = timed[i].tid};
 		g_array_append_val(profile->thread_times, time);
+		const LodeWait wait = {
+			.reason = i % 2 == 0 ? LODE_WAIT_LOCK : LODE_WAIT_UNSEEN,
+			.thread_name = time.name,
+			.pid = time.pid,
+			.tid = time.tid,
+			.stack = LODE_NONE,
+			.holder_stack = LODE_NONE,
+			.waiting_ns = i + 1,
+			.path_ns = 1,
+		};
+		g_array_append_val(profile->waits->rows, wait);
 	}
 	add_costs(profile);
 	g_rand_free(source);
@@ -355,16 +369,29 @@ static void check_thread_times(const LodeProfile *part, const Case *one)
 {
 	bool is_of_threads = one->choice.time == NULL && one->choice.where == NULL;
 	const LodeStackSample none = {0};
+	double waiting_ns = 0, seen_ns = 0;
 	guint n = 0;
 
 	for (guint i = 0; i < N_TIMES; i++) {
 		if (!is_of_threads || !one->is_chosen(&none, &timed[i]))
 			continue;
 		g_assert_cmpuint(n, <, part->thread_times->len);
+		const LodeWait *wait = &LODE_AT(part->waits->rows, LodeWait, n);
+		g_assert_cmpstr(wait->thread_name, ==, timed[i].name);
+		g_assert_true(wait->path_ns == 0 && wait->cause == LODE_NONE);
+		waiting_ns += i + 1;
+		seen_ns += i % 2 == 0 ? i + 1 : 0;
 		g_assert_cmpstr(
 			LODE_AT(part->thread_times, LodeThreadTime, n++).name, ==, timed[i].name);
 	}
 	g_assert_cmpuint(n, ==, part->thread_times->len);
+	g_assert_true((part->waits != NULL) == is_of_threads);
+	if (part->waits == NULL)
+		return;
+	g_assert_cmpuint(n, ==, part->waits->rows->len);
+	g_assert_cmpfloat(part->waits->waiting_ns, ==, waiting_ns);
+	g_assert_cmpfloat(part->waits->seen_ns, ==, seen_ns);
+	g_assert_false(part->waits->has_path);
 }
 
 static void test_cases(void)
