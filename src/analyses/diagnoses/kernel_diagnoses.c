@@ -177,14 +177,6 @@ static double take_calls(Diagnosing *self, bool is_all, double *out_direct)
 LODE_ORDER(compare_callers, Caller, LODE_DESCENDING(weight), LODE_ASCENDING(line),
 	strcmp(left->function, right->function))
 
-static bool is_own(const Diagnosing *self, const LodeFrame *frame)
-{
-	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
-	       !lode_is_system_library(frame->image) &&
-	       (frame->file == NULL ? !lode_is_run_time_program(frame->image)
-				    : lode_own_lines_is_own_file(self->context->own, frame->file));
-}
-
 static void add_caller(GArray *callers, const LodeFrame *frame, double weight)
 {
 	const Caller added = {frame->function != NULL ? frame->function : "?",
@@ -239,7 +231,8 @@ static GArray *find_callers(const Diagnosing *self, uint32_t event, const bool *
 					!is_marked[lode_function_costs_at_stack(
 						context->costs, at)])))
 			continue;
-		while (at != LODE_NONE && (!is_own(self, FRAME(at)) || is_of_family(self, at)))
+		while (at != LODE_NONE && (!lode_own_lines_is_own_frame(context->own, FRAME(at)) ||
+						  is_of_family(self, at)))
 			at = OUTER(at);
 		if (at != LODE_NONE)
 			add_caller(callers, FRAME(at), sample->weight);

@@ -5,6 +5,7 @@
 #include "base/files/own_library.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "model/stacks.h"
 
 #include <string.h>
 
@@ -95,6 +96,14 @@ bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
 		if (g_pattern_spec_match_string(self->globs->pdata[i], path))
 			return true;
 	return !lode_is_toolchain_file(path);
+}
+
+bool lode_own_lines_is_own_frame(const LodeOwnLines *self, const LodeFrame *frame)
+{
+	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
+	       !lode_is_system_library(frame->image) &&
+	       (frame->file == NULL ? !lode_is_run_time_program(frame->image)
+				    : lode_own_lines_is_own_file(self, frame->file));
 }
 
 /* A file is judged once, as locations share few. */

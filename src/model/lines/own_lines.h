@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct LodeFrame LodeFrame;
 typedef struct LodeLocation LodeLocation;
 typedef struct LodeMemorySample LodeMemorySample;
 typedef struct LodeOwnLines LodeOwnLines;
@@ -36,6 +37,10 @@ bool lode_own_lines_is_own(const LodeOwnLines *self, uint32_t location);
 
 /* Whether lines of a source file are the user's own. */
 bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path);
+
+/* Whether a frame of a stack is of the user's own code: not of the kernel, of a system library or
+ * of a run-time environment's program. */
+bool lode_own_lines_is_own_frame(const LodeOwnLines *self, const LodeFrame *frame);
 
 /* A line of an instruction, and of the calls that it was inlined by. */
 typedef struct {
