@@ -147,6 +147,11 @@ typedef struct LodeUnresolved {
 /* The reason of samples that a counting run has nothing for. */
 #define LODE_UNRESOLVED_UNCOUNTED "sampled where the counting run executed nothing"
 
+/* The reason of samples in times without records of switches. */
+#define LODE_UNRESOLVED_SWITCHES                                                                   \
+	"samples while context switches were too many to be recorded: for latency and the times "  \
+	"of threads, others stand for them"
+
 /* The reason for samples in code of a run-time compiler that was not told to write it down. */
 #define LODE_UNRESOLVED_UNNAMED "sample in code made at run time that no jitdump or perf map knows"
 

@@ -1204,10 +1204,8 @@ static void list_threads(Reading *self)
 			"context switches without the one before or after them", NULL, n_incomplete,
 			0);
 	if (self->n_in_gaps > 0)
-		lode_recording_add_unresolved(self->recording,
-			"samples while context switches were too many to be recorded: for latency "
-			"and the times of threads, others stand for them",
-			NULL, self->n_in_gaps, 0);
+		lode_recording_add_unresolved(
+			self->recording, LODE_UNRESOLVED_SWITCHES, NULL, self->n_in_gaps, 0);
 }
 
 static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GError **error)

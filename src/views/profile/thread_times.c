@@ -68,10 +68,24 @@ static double running_ns(const LodeProfile *profile, double *out_preempted_ns)
 	return running;
 }
 
+/* Whether switches were recorded for a part of the time. */
+static bool has_gaps(const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		if (strcmp(LODE_AT(profile->unresolved, LodeUnresolved, i).reason,
+			    LODE_UNRESOLVED_SWITCHES) == 0)
+			return true;
+	return false;
+}
+
+/* The kernel accounts for all of the time what the switches say of a part. */
 double lode_threads_running(const LodeProfile *profile)
 {
 	double elapsed = elapsed_ns(profile), preempted;
+	double seconds = profile->user_seconds + profile->system_seconds;
 
+	if (seconds > 0 && profile->wall_seconds > 0 && profile->part == NULL && has_gaps(profile))
+		return seconds / profile->wall_seconds;
 	return elapsed > 0 ? running_ns(profile, &preempted) / elapsed : 0;
 }
 
@@ -166,7 +180,7 @@ char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTer
 	if (!(running > 0) || !(elapsed > 0))
 		return NULL;
 	bool has_waited = preempted >= NOTABLE_PREEMPTED * running;
-	bool is_others = has_waited && running < ONE_PROCESSOR * elapsed;
+	bool is_others = has_waited && lode_threads_running(profile) < ONE_PROCESSOR;
 	if (rows->len < 2 && !(is_others && preempted >= NOTABLE_WAIT_NS))
 		return NULL;
 	if (rows->len < 2)
@@ -175,7 +189,7 @@ char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTer
 			preempted / NS_PER_S);
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	GString *text = g_string_new(NULL);
-	append_average(text, running / elapsed);
+	append_average(text, lode_threads_running(profile));
 	g_string_append(text, " threads ran on average");
 	if (has_waited) {
 		g_string_append(text, ", ");

@@ -8,7 +8,8 @@
 typedef struct LodeProfile LodeProfile;
 typedef struct LodeThreadTime LodeThreadTime;
 
-/* Threads that ran on average while at least one existed; 0: not known. */
+/* Threads that ran on average while at least one existed; where switches were recorded for a part
+ * of the time, by the processor time that the kernel accounts. 0: not known. */
 double lode_threads_running(const LodeProfile *profile);
 
 /* Seconds by the clock in which at least one thread existed; 0: not known. */

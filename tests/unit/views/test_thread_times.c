@@ -71,6 +71,22 @@ static void test_other_programs(void)
 		"waited longest: worker 9.00 s of 10.0 s");
 }
 
+/* Where switches were recorded for a part of the time, the kernel's accounts say how many ran. */
+static void test_gaps(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	add(profile, "main", 1, (const double[]){0, 10, 4});
+	add(profile, "worker", 2, (const double[]){0, 10, 1});
+	profile->user_seconds = 9;
+	profile->system_seconds = 6;
+	profile->wall_seconds = 10;
+	g_assert_cmpfloat(lode_threads_running(profile), ==, 0.5);
+	lode_profile_add_unresolved(profile, LODE_UNRESOLVED_SWITCHES, NULL, 0, 0);
+	g_assert_cmpfloat(lode_threads_running(profile), ==, 1.5);
+	check(profile, 80, "1.5 threads ran on average; waited longest: worker 9.00 s of 10.0 s");
+}
+
 /* More running than there is time, and none at all. */
 static void test_extremes(void)
 {
@@ -91,6 +107,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/thread-times/line", test_line);
 	g_test_add_func("/views/thread-times/other-programs", test_other_programs);
+	g_test_add_func("/views/thread-times/gaps", test_gaps);
 	g_test_add_func("/views/thread-times/extremes", test_extremes);
 	return g_test_run();
 }
