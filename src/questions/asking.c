@@ -201,10 +201,14 @@ static bool weigh_by_event(LodeProfile *profile, const char *name, GError **erro
 
 	if (event == LODE_NONE) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			strcmp(name, LODE_LATENCY_EVENT) == 0
-				? "no event '%s': it needs a recording with context switches, of "
-				  "threads that run at the same time"
-				: "no event '%s'; 'lode info' lists them",
+			strcmp(name, LODE_LATENCY_EVENT) != 0
+				? "no event '%s'; 'lode info' lists them"
+			: profile->waits != NULL
+				? "no event '%s': no threads ran at the same time, so that it "
+				  "would be the processor time; --weight clock is running and "
+				  "waiting together, --weight waiting the latter alone"
+				: "no event '%s': it needs a recording with context switches, of "
+				  "threads that run at the same time",
 			name);
 		return false;
 	}

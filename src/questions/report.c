@@ -17,18 +17,20 @@
 #include "views/code/function_list.h"
 #include "views/findings/report.h"
 #include "views/profile/profile_figures.h"
+#include "views/waits/wait_list.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
 typedef LodeReportQuestion Options;
 
-/* The names of options that concern findings and sequences only. */
-#define OF_SEQUENCES                                                                               \
+/* The names of options that concern findings and sequences only; --own also concerns waits. */
+#define OF_FINDINGS                                                                                \
 	"explain findings all with without size min-weight max-weight min-frequency "              \
 	"max-frequency "                                                                           \
 	"min-maximal max-maximal min-differential max-differential min-functions baseline "        \
-	"percent-limit run sequences places own fail-on mute diagnosis finding"
+	"percent-limit run sequences places fail-on mute diagnosis finding"
+#define OF_SEQUENCES OF_FINDINGS " own"
 
 static const LodeParameter rows[] = {
 	{"functions", LODE_FLAG(Options, lists_functions), .excludes = OF_SEQUENCES,
@@ -115,6 +117,11 @@ static const LodeParameter rows[] = {
 	{"by", LODE_WORD(Options, programs.by), .value = "command|pid|thread", .needs = "programs",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "with --programs: " LODE_PROGRAMS_BY_SUMMARY},
+	{"waits", LODE_FLAG(Options, lists_waits), .audience = LODE_PARAMETER_FOR_TERMINAL,
+		.excludes = "functions callers callees image programs sort reverse text offset "
+			    "weight " OF_FINDINGS,
+		.summary = "list what threads waited for, where, how long, and what those did "
+			   "meanwhile who had it"},
 	LODE_EVENT_ROW(Options, weight),
 	{"html", LODE_OUTPUT(Options, html, OTHER), .value = "FILE", .excludes = "*",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
@@ -374,6 +381,24 @@ static bool answer_functions(
 	       lode_asking_end(asking, error);
 }
 
+/* Likewise. */
+static bool answer_waits(
+	LodeAsking *asking, const Options *self, const char *origins, GError **error)
+{
+	const LodeProfileChoice choice = {
+		.has_stacks = true, .origins = origins, .part = self->part};
+	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
+	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
+	LodeWaitListOptions list = {.format = self->report.format,
+		.terminal = asking->terminal,
+		.own = self->report.own,
+		.limit = self->report.limit};
+
+	list.terminal.has_full_names = self->has_full_names;
+	return out != NULL && lode_wait_list_write(profile, &list, out, error) &&
+	       lode_asking_end(asking, error);
+}
+
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
@@ -400,6 +425,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	report->shows_findings |= report->finding != 0;
 	if (self->lists_functions || self->callers != NULL || self->callees != NULL)
 		return answer_functions(asking, self, origins, error);
+	if (self->lists_waits)
+		return answer_waits(asking, self, origins, error);
 	if (self->lists_programs) {
 		self->programs.limit = report->limit;
 		self->programs.format = report->format;
@@ -462,6 +489,7 @@ const LodeVerb lode_question_report = {
 		"  lode report x.lode --fail-on division,part-store   status 3 for a CI job\n"
 		"  lode report x.lode --functions --sort inclusive\n"
 		"  lode report x.lode --callers malloc\n"
+		"  lode report x.lode --waits\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
 		"  lode report x.lode --format csv\n"
 		"  lode report x.lode --all --sort places --format csv\n"

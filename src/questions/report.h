@@ -16,6 +16,7 @@ typedef struct {
 	const char *weight;  /* the event; NULL: the profile's */
 	bool lists_sequences;
 	bool lists_functions;
+	bool lists_waits;
 	const char *callers, *callees; /* the function whose ones are shown, or NULL */
 	const char *image;             /* of the list of functions */
 	const char *const *fail_on;    /* causes, or globs of them, separated by commas; NULL */

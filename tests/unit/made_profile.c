@@ -139,3 +139,23 @@ void made_sample(LodeProfile *self, uint32_t stack, double weight)
 
 	g_array_append_val(self->stacks->samples, sample);
 }
+
+void made_wait(LodeProfile *self, LodeWait row, double low, double high)
+{
+	const LodeWaitCause cause = {.high_ns = high, .low_ns = low};
+
+	if (self->waits == NULL)
+		self->waits = lode_waits_new();
+	row.call = lode_profile_intern(self, row.call);
+	row.object = lode_profile_intern(self, row.object);
+	row.thread_name = lode_profile_intern(self, row.thread_name);
+	row.holder_call = lode_profile_intern(self, row.holder_call);
+	row.cause = LODE_NONE;
+	if (high > 0) {
+		row.cause = self->waits->causes->len;
+		g_array_append_val(self->waits->causes, cause);
+	}
+	self->waits->waiting_ns += row.waiting_ns;
+	self->waits->seen_ns += row.reason != LODE_WAIT_UNSEEN ? row.waiting_ns : 0;
+	g_array_append_val(self->waits->rows, row);
+}

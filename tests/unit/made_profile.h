@@ -14,6 +14,7 @@
 
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 
 /* With one event, which weighs, and one image; no function. The caller frees it. */
 LodeProfile *made_profile(const char *event, LodeEventKind kind, const char *path);
@@ -56,3 +57,7 @@ uint32_t made_stack(LodeProfile *self, LodeFrame frame, uint32_t outer);
 
 /* A sample of the profile's event. */
 void made_sample(LodeProfile *self, uint32_t stack, double weight);
+
+/* A wait of the row's texts, times and place; the profile has waits from then on, and their sums
+ * have its time. The cause of saving `low` to `high` ns, which is added; high 0: none. */
+void made_wait(LodeProfile *self, LodeWait row, double low, double high);

@@ -24,8 +24,10 @@
 /* clang-format off */
 #define LODE_EVENT_ROW(type, field) \
 	{"weight", LODE_TEXT(type, field), .value = "EVENT", \
-		.summary = "weigh by this event: 'latency' is time by the clock, of programs " \
-			   "of several threads (default: the profile's, see 'lode info')"}
+		.summary = "weigh by this event: 'waiting' is time that threads waited, " \
+			   "'clock' with that in which they ran; 'latency' is time by the " \
+			   "clock in which threads ran, of programs of several (default: " \
+			   "the profile's, see 'lode info')"}
 /* clang-format on */
 
 #define LODE_ORIGIN_SUMMARY                                                                        \

@@ -14,6 +14,7 @@
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/thread_times.h"
+#include "views/profile/wait_lines.h"
 
 #include <string.h>
 
@@ -147,7 +148,9 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 static void put_below_figures(
 	const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal, FILE *out)
 {
-	g_autofree char *threads = lode_threads_text(profile, is_brief, terminal);
+	g_autofree char *waits = lode_waits_head(profile, terminal);
+	g_autofree char *threads = waits == NULL ? lode_threads_text(profile, is_brief, terminal)
+	                                         : g_steal_pointer(&waits);
 	if (threads != NULL)
 		lode_display_print(terminal, out, "%s", threads);
 	g_autofree char *programs = lode_profile_programs(profile);

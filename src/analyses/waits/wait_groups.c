@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/waits/wait_groups.h"
+
+#include "base/arrays/sort_order.h"
+#include "model/process.h"
+#include "model/profile.h"
+#include "model/stacks.h"
+
+#include <string.h>
+
+/* A place at which the holder was, and for how much of the waiting. */
+typedef struct {
+	LodeWaitPlace place;
+	const char *call;
+	double weight;
+} Holder;
+
+/* A group with what it is made of. */
+typedef struct {
+	LodeWaitGroup group;
+	GHashTable *names; /* of its threads */
+	GArray *holders;   /* Holder */
+	double held_ns;    /* of the waiting, that whose holder is known */
+} Gathered;
+
+enum { MOST_HOLDERS = 64 };
+
+static void clear_group(void *data)
+{
+	LodeWaitGroup *self = data;
+
+	g_ptr_array_unref(self->thread_names);
+	g_hash_table_unref(self->threads);
+}
+
+/* --- places --- */
+
+LodeWaitPlace lode_wait_place_of(
+	const LodeProfile *profile, const LodeOwnLines *own, uint32_t stack)
+{
+	const LodeStacks *stacks = profile->stacks;
+	const LodeFrame *named = NULL;
+
+	for (uint32_t at = stack; stacks != NULL && at < stacks->stacks->len;) {
+		const LodeStack *row = &LODE_AT(stacks->stacks, LodeStack, at);
+		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, row->frame);
+		if (lode_own_lines_is_own_frame(own, frame) && frame->function != NULL)
+			return (LodeWaitPlace){
+				frame->function, frame->line > 0 ? frame->file : NULL, frame->line};
+		if (named == NULL && frame->function != NULL &&
+			g_strcmp0(frame->image, "[kernel]") != 0)
+			named = frame;
+		at = row->outer;
+	}
+	return named == NULL ? (LodeWaitPlace){0}
+	                     : (LodeWaitPlace){named->function,
+				       named->line > 0 ? named->file : NULL, named->line};
+}
+
+/* --- groups --- */
+
+static bool is_same_place(const LodeWaitPlace *self, const LodeWaitPlace *other)
+{
+	return self->line == other->line && g_strcmp0(self->function, other->function) == 0 &&
+	       g_strcmp0(self->file, other->file) == 0;
+}
+
+static void add_holder(
+	Gathered *self, const LodeProfile *profile, const LodeOwnLines *own, const LodeWait *row)
+{
+	Holder holder = {.call = row->holder_call, .weight = row->waiting_ns * row->holder_share};
+
+	if (!(row->holder_share > 0))
+		return;
+	holder.place = lode_wait_place_of(profile, own, row->holder_stack);
+	self->held_ns += row->waiting_ns;
+	for (guint i = 0; i < self->holders->len; i++) {
+		Holder *one = &g_array_index(self->holders, Holder, i);
+		if (is_same_place(&one->place, &holder.place) &&
+			g_strcmp0(one->call, holder.call) == 0) {
+			one->weight += holder.weight;
+			return;
+		}
+	}
+	if (self->holders->len < MOST_HOLDERS)
+		g_array_append_val(self->holders, holder);
+}
+
+static void add_thread(Gathered *gathered, const LodeWait *row)
+{
+	LodeWaitGroup *self = &gathered->group;
+	uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+	double *waiting = g_hash_table_lookup(self->threads, &key);
+
+	if (waiting == NULL) {
+		uint64_t *kept = g_new(uint64_t, 1);
+		*kept = key;
+		waiting = g_new0(double, 1);
+		g_hash_table_insert(self->threads, kept, waiting);
+	}
+	*waiting += row->waiting_ns;
+	self->most_ns = MAX(self->most_ns, *waiting);
+	if (row->thread_name != NULL && g_hash_table_add(gathered->names, row->thread_name))
+		g_ptr_array_add(self->thread_names, row->thread_name);
+}
+
+static void add_row(
+	Gathered *self, const LodeProfile *profile, const LodeOwnLines *own, const LodeWait *row)
+{
+	LodeWaitGroup *group = &self->group;
+
+	group->waiting_ns += row->waiting_ns;
+	group->path_ns += row->path_ns;
+	group->count += row->count;
+	group->looks += row->looks;
+	group->longest_ns = MAX(group->longest_ns, row->longest_ns);
+	if (group->cause == LODE_NONE && row->cause < profile->waits->causes->len)
+		group->cause = row->cause;
+	if (group->call == NULL)
+		group->call = row->call;
+	add_thread(self, row);
+	add_holder(self, profile, own, row);
+}
+
+static Gathered *gathered_new(const LodeWait *row, const LodeWaitPlace *place)
+{
+	Gathered *self = g_new0(Gathered, 1);
+
+	self->group = (LodeWaitGroup){.reason = row->reason,
+		.object = row->object,
+		.place = *place,
+		.thread_names = g_ptr_array_new(),
+		.threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free),
+		.cause = LODE_NONE,
+		.is_idle = row->is_idle};
+	self->names = g_hash_table_new(g_str_hash, g_str_equal);
+	self->holders = g_array_new(FALSE, FALSE, sizeof(Holder));
+	return self;
+}
+
+LODE_ORDER(compare_holders, Holder, LODE_DESCENDING(weight), LODE_ASCENDING(place.line),
+	g_strcmp0(left->place.function, right->place.function), g_strcmp0(left->call, right->call))
+
+static void gathered_free(Gathered *self, GArray *out)
+{
+	LodeWaitGroup *group = &self->group;
+
+	g_array_sort(self->holders, compare_holders);
+	if (self->holders->len > 0) {
+		const Holder *first = &g_array_index(self->holders, Holder, 0);
+		group->holder = first->place;
+		group->holder_call = first->call;
+		group->holder_share = MIN(first->weight / self->held_ns, 1);
+	}
+	g_ptr_array_sort(group->thread_names, lode_compare_texts);
+	g_array_append_val(out, *group);
+	g_array_unref(self->holders);
+	g_hash_table_unref(self->names);
+	g_free(self);
+}
+
+/* Waits of "other" calls are alike only in the same call. */
+static char *key_of(const LodeWait *row, const LodeWaitPlace *place)
+{
+	return g_strdup_printf("%d %d %u\n%s\n%s\n%s\n%s", (int)row->reason, row->is_idle,
+		place->line, row->object != NULL ? row->object : "",
+		place->function != NULL ? place->function : "",
+		place->file != NULL ? place->file : "",
+		row->reason == LODE_WAIT_OTHER && row->call != NULL ? row->call : "");
+}
+
+LODE_ORDER(compare_groups, LodeWaitGroup, LODE_DESCENDING(waiting_ns), LODE_ASCENDING(reason),
+	g_strcmp0(left->object, right->object),
+	g_strcmp0(left->place.function, right->place.function), LODE_ASCENDING(place.line))
+
+GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own)
+{
+	GArray *groups = g_array_new(FALSE, FALSE, sizeof(LodeWaitGroup));
+	g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
+
+	g_array_set_clear_func(groups, clear_group);
+	for (guint i = 0; profile->waits != NULL && i < profile->waits->rows->len; i++) {
+		const LodeWait *row = &g_array_index(profile->waits->rows, LodeWait, i);
+		LodeWaitPlace place = lode_wait_place_of(profile, own, row->stack);
+		g_autofree char *key = key_of(row, &place);
+		Gathered *one = g_hash_table_lookup(by_key, key);
+		if (one == NULL) {
+			one = gathered_new(row, &place);
+			g_hash_table_insert(by_key, g_steal_pointer(&key), one);
+			g_ptr_array_add(all, one);
+		}
+		add_row(one, profile, own, row);
+	}
+	for (guint i = 0; i < all->len; i++)
+		gathered_free(g_ptr_array_index(all, i), groups);
+	g_array_sort(groups, compare_groups);
+	return groups;
+}
+
+/* --- what counts --- */
+
+double lode_waits_threads(const LodeProfile *profile)
+{
+	const LodeWaits *waits = profile->waits;
+
+	if (waits->has_path && waits->path_threads > 0)
+		return waits->path_threads;
+	return waits->clock_ns > 0 ? waits->running_ns / waits->clock_ns : 0;
+}
+
+/* Below this, work is not divided. */
+static const double FEW_THREADS = 1.5;
+
+/* Threads that are ready to run, beside those that do. */
+static const double MUCH_READY = 0.5;
+
+static double ready_threads(const LodeProfile *profile)
+{
+	double ready = 0;
+
+	for (guint i = 0; i < profile->waits->rows->len; i++) {
+		const LodeWait *row = &g_array_index(profile->waits->rows, LodeWait, i);
+		ready += row->reason == LODE_WAIT_PROCESSOR ? row->waiting_ns : 0;
+	}
+	return profile->waits->clock_ns > 0 ? ready / profile->waits->clock_ns : 0;
+}
+
+bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *group)
+{
+	const LodeWaits *waits = profile->waits;
+	double threads = lode_waits_threads(profile);
+
+	if (group->is_idle || group->reason == LODE_WAIT_UNSEEN || !(waits->clock_ns > 0))
+		return false;
+	if (group->reason == LODE_WAIT_JOIN || group->reason == LODE_WAIT_CONDITION)
+		return threads < FEW_THREADS || group->waiting_ns / waits->clock_ns >= threads;
+	if (group->reason == LODE_WAIT_PROCESSOR) {
+		double ready = ready_threads(profile);
+		return ready >= MUCH_READY &&
+		       ready + waits->running_ns / waits->clock_ns >= FEW_THREADS;
+	}
+	return true;
+}
+
+/* --- words --- */
+
+char *lode_wait_group_reason(const LodeWaitGroup *self)
+{
+	if (self->reason == LODE_WAIT_OTHER && self->call != NULL)
+		return g_strdup_printf("other:%s", self->call);
+	return g_strdup(lode_wait_reason_to_text(self->reason));
+}
+
+/* "in fsync (note.log)" */
+static char *in_call(const LodeWaitGroup *self, const char *usual)
+{
+	const char *call = self->call != NULL ? self->call : usual;
+
+	return self->object != NULL ? g_strdup_printf("in %s (%s)", call, self->object)
+	                            : g_strdup_printf("in %s", call);
+}
+
+static char *waiting_for(const LodeWaitGroup *self, const char *usual)
+{
+	return g_strdup_printf("waiting for %s", self->object != NULL ? self->object : usual);
+}
+
+char *lode_wait_group_text(const LodeWaitGroup *self)
+{
+	switch (self->reason) {
+	case LODE_WAIT_LOCK:
+		return waiting_for(self, "a lock");
+	case LODE_WAIT_CONDITION:
+		return waiting_for(self, "a condition");
+	case LODE_WAIT_JOIN:
+		return waiting_for(self, "a thread to end");
+	case LODE_WAIT_CHILD:
+		return waiting_for(self, "a child process");
+	case LODE_WAIT_SLEEP:
+		return g_strdup("asleep");
+	case LODE_WAIT_PAGE:
+		return waiting_for(self, "memory to be read");
+	case LODE_WAIT_PROCESSOR:
+		return g_strdup("waiting for a processor");
+	case LODE_WAIT_STOPPED:
+		return g_strdup("stopped");
+	case LODE_WAIT_UNSEEN:
+		return g_strdup("waiting, not looked at");
+	case LODE_WAIT_POLL:
+	case LODE_WAIT_READ:
+	case LODE_WAIT_WRITE:
+	case LODE_WAIT_SYNC:
+	case LODE_WAIT_PIPE:
+	case LODE_WAIT_SOCKET:
+	case LODE_WAIT_OTHER:
+	case LODE_N_WAIT_REASONS:
+		break;
+	}
+	return in_call(self, self->reason == LODE_WAIT_SYNC ? "fsync"
+			     : self->reason == LODE_WAIT_PIPE
+				     ? "a pipe"
+				     : lode_wait_reason_to_text(self->reason));
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The waits of a profile (model/waits.h) as a user sees them: those of all threads for the same
+ * thing at the same line together.
+ *
+ *   row  lock ledger_lock  worker 1  fputs ◀ post ledger.c:31 ◀ main   holder: seal ledger.c:12
+ *   row  lock ledger_lock  worker 2  fputs ◀ post ledger.c:31 ◀ main   holder: post ledger.c:33
+ *     └─▶ group  lock ledger_lock at post (ledger.c:31), 2 threads, mostly held in seal
+ *
+ * The line is the user's own: of the frames around the wait the innermost that is not in a system
+ * library or a run-time environment; where there is none, the innermost that has a name.
+ */
+#pragma once
+
+#include "model/lines/own_lines.h"
+#include "model/waits.h"
+
+typedef struct LodeProfile LodeProfile;
+
+/* Texts are borrowed from the profile; NULL or 0: not known. */
+typedef struct {
+	const char *function, *file;
+	uint32_t line;
+} LodeWaitPlace;
+
+typedef struct {
+	LodeWaitReason reason;
+	const char *call;   /* the system call; NULL: none */
+	const char *object; /* NULL: not known */
+	LodeWaitPlace place;
+	LodeWaitPlace holder;    /* where the holder was most of the time */
+	const char *holder_call; /* NULL: it ran, or no holder is known */
+	double holder_share;     /* of the waiting whose holder is known; 0: none */
+	GPtrArray *thread_names; /* const char *, sorted, no two equal */
+	GHashTable *threads;     /* pid << 32 | tid, as uint64_t * → its waiting, as double * */
+	double waiting_ns, path_ns, count, longest_ns;
+	double most_ns; /* of waiting_ns, that of the thread that waited longest */
+	double looks;   /* 0: it is known exactly */
+	uint32_t cause; /* of LodeWaits.causes; LODE_NONE: none is computed */
+	bool is_idle;
+} LodeWaitGroup;
+
+/* GArray of LodeWaitGroup, the longest waiting first; empty where the profile has no waits. The
+ * caller unrefs it. */
+GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own);
+
+static inline const LodeWaitGroup *lode_wait_group_at(const GArray *groups, guint index)
+{
+	return &g_array_index(groups, LodeWaitGroup, index);
+}
+
+/* The user's place of a stack. */
+LodeWaitPlace lode_wait_place_of(
+	const LodeProfile *profile, const LodeOwnLines *own, uint32_t stack);
+
+/*
+ * How many threads ran on average: along the critical path where there is one, else all the time.
+ */
+double lode_waits_threads(const LodeProfile *profile);
+
+/*
+ * Whether waiting is for want of something, and not how parallel programs are built: threads that
+ * wait at a join or a condition while as many others run as wait there do so for work that has been
+ * divided. Nor does idle waiting count, nor what nobody looked at; waiting for a processor counts
+ * where the program itself has more threads that could run than it has processors.
+ */
+bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *group);
+
+/* "waiting for log_lock", "in fsync (note.log)", "asleep". The caller frees it. */
+char *lode_wait_group_text(const LodeWaitGroup *self);
+
+/* The word of its reason: "lock", and "other:eventfd_read" with its call. The caller frees it. */
+char *lode_wait_group_reason(const LodeWaitGroup *self);
