@@ -275,8 +275,10 @@ static void check_causes(LodeAsking *asking, const LodeDiagnoses *diagnoses, cha
 		const LodeDiagnosis *one = lode_diagnoses_at(diagnoses, i);
 		if (one->is_muted || one->is_smaller || !has_cause(one, globs))
 			continue;
+		bool is_wait = one->scope == LODE_SCOPE_WAIT;
 		lode_asking_note(asking, "--fail-on: D%u %s, %.1f %% of the %s", i + 1, one->name,
-			100 * one->time, diagnoses->weight);
+			100 * (is_wait ? one->clock_high : one->time),
+			is_wait ? "time by the clock" : diagnoses->weight);
 		asking->status = LODE_EXIT_CHECKED;
 	}
 }

@@ -50,6 +50,8 @@ export interface Diagnosis {
 	time: number;
 	time_error: number;
 	saves: { low: number | null; high: number; };
+	saves_clock: { low: number | null; high: number | null; };
+	clock: number | null;
 	evidence: { text: string; value: number | null; unit: string | null }[];
 	ruled_out: string[];
 	explanation: string | null;

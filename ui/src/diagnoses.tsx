@@ -173,15 +173,24 @@ function Detail({ one, route }: { one: Diagnosis; route: Route }) {
 
 function Row({ one, route }: { one: Diagnosis; route: Route }) {
 	const isOpen = route.params.get("open") === one.id;
+	const isWait = one.scope.kind === "wait";
+	const saves = isWait ? { low: one.saves_clock.low, high: one.saves_clock.high ?? 0 } : one.saves;
 	return (
 		<>
 			<tr class={isOpen ? "open" : ""}>
 				<td class="share">
-					<Range low={one.saves.low} high={one.saves.high} />
-					<b>{percents(one.saves.low, one.saves.high)}</b>
+					<Range low={saves.low} high={saves.high} />
+					<b>{percents(saves.low, saves.high)}</b>
+					{isWait && <span class="faint"> by the clock</span>}
 				</td>
 				<td class="number optional">
-					{share(one.time)} <span class="faint">±{(100 * one.time_error).toFixed(1)}</span>
+					{isWait ? (
+						<span title="of the time that all threads ran and waited">{share(one.clock ?? 0)}</span>
+					) : (
+						<>
+							{share(one.time)} <span class="faint">±{(100 * one.time_error).toFixed(1)}</span>
+						</>
+					)}
 				</td>
 				<td class="what">
 					<button
@@ -218,7 +227,7 @@ function Row({ one, route }: { one: Diagnosis; route: Route }) {
 }
 
 export function Diagnoses({ data, route }: { data: Findings; route: Route }) {
-	if (data.too_short) return <p>Too few samples to tell what costs: let the program run longer, or repeat it.</p>;
+	if (data.too_short && data.diagnoses.length === 0) return <p>Too few samples to tell what costs: let the program run longer, or repeat it.</p>;
 	if (data.diagnoses.length === 0) return null;
 	return (
 		<section>
@@ -244,7 +253,7 @@ export function Diagnoses({ data, route }: { data: Findings; route: Route }) {
 					))}
 				</tbody>
 			</table>
-			{data.not_diagnosed >= LEAST_REST && <p>No diagnosis covers {share(data.not_diagnosed)} of the time.</p>}
+			{data.not_diagnosed >= LEAST_REST && !data.too_short && <p>No diagnosis covers {share(data.not_diagnosed)} of the time.</p>}
 		</section>
 	);
 }

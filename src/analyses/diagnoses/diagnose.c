@@ -6,10 +6,11 @@
 #include "analyses/diagnoses/place_diagnoses.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
-#include "analyses/diagnoses/sharing_diagnoses.h"
+#include "analyses/diagnoses/thread_diagnoses.h"
 #include "base/arrays/sort_order.h"
 #include "model/findings.h"
 #include "model/profile.h"
+#include "model/waits.h"
 
 #include <string.h>
 
@@ -20,13 +21,16 @@ static bool is_fault(const LodeDiagnosis *self)
 }
 
 /* By what they may save, then by their time. */
-static int compare_diagnoses(const void *a, const void *b)
+static int compare_diagnoses(const void *a, const void *b, void *data)
 {
 	const LodeDiagnosis *first = *(const LodeDiagnosis *const *)a;
 	const LodeDiagnosis *second = *(const LodeDiagnosis *const *)b;
+	bool is_by_clock = ((const LodeDiagnoses *)data)->is_by_clock;
+	double most = is_by_clock ? first->clock_high : first->high;
+	double other = is_by_clock ? second->clock_high : second->high;
 
-	if (first->high != second->high)
-		return first->high > second->high ? -1 : 1;
+	if (most != other)
+		return most > other ? -1 : 1;
 	if (is_fault(first) != is_fault(second))
 		return is_fault(first) ? 1 : -1;
 	if (first->time != second->time)
@@ -322,7 +326,8 @@ static bool is_small(const LodeDiagnosis *self)
 {
 	static const double least = 0.04, errors = 2, much_saved = 0.25;
 
-	return self->time - errors * self->time_error < least && self->high < much_saved;
+	return self->scope != LODE_SCOPE_WAIT && self->time - errors * self->time_error < least &&
+	       self->high < much_saved;
 }
 
 static void set_small_aside(LodeDiagnoses *self)
@@ -332,6 +337,24 @@ static void set_small_aside(LodeDiagnoses *self)
 			lode_diagnoses_set_aside(self, i);
 		else
 			i++;
+	}
+}
+
+/* What they take and save of the time by the clock: as much of the critical path, where one is
+ * known, as of all processor time. */
+static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
+{
+	double threads = waits->running_ns + waits->waiting_ns;
+	double running = waits->has_path ? waits->path_running_ns : waits->running_ns;
+
+	self->has_clock = waits->clock_ns > 0;
+	for (guint i = 0; i < self->diagnoses->len && self->has_clock; i++) {
+		LodeDiagnosis *one = lode_diagnoses_at(self, i);
+		self->is_by_clock |= one->scope == LODE_SCOPE_WAIT;
+		if (one->scope == LODE_SCOPE_WAIT)
+			continue;
+		one->clock = threads > 0 ? one->time * waits->running_ns / threads : 0;
+		one->clock_high = one->high * MIN(running / waits->clock_ns, 1);
 	}
 }
 
@@ -355,7 +378,9 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 		g_array_set_size(one->at, MIN(one->at->len, LODE_FINDING_PLACES));
 	}
 	tell_apart(self);
-	g_ptr_array_sort(self->diagnoses, compare_diagnoses);
+	if (context->profile->waits != NULL)
+		set_clock(self, context->profile->waits);
+	g_ptr_array_sort_with_data(self->diagnoses, compare_diagnoses, self);
 	set_small_aside(self);
 	for (guint i = 0; i < self->diagnoses->len; i++)
 		self->covered += lode_diagnoses_at(self, i)->time;
@@ -373,12 +398,15 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	self->seconds = profile->user_seconds + profile->system_seconds;
 	if (!profile->is_kernel_sampled && self->seconds > 0)
 		self->user = profile->user_seconds / self->seconds;
-	if (event == LODE_NONE) {
-		self->weight = g_strdup("time");
-		return self;
-	}
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profile, own);
+	if (event == LODE_NONE) {
+		const LodeDiagnosisContext none = {.profile = profile, .own = lines};
+		self->weight = g_strdup("time");
+		lode_wait_diagnoses_add(self, profile, event, lines, rules);
+		finish(self, &none);
+		return self;
+	}
 	const LodeCostedFunctions *functions = self->functions = lode_costed_functions_new(
 		profile, event, own);
 	LodeDiagnosisContext context = {profile, findings, event,
@@ -387,8 +415,11 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	self->weight = g_strdup(lode_diagnosis_weight(&context));
 	self->is_too_short = profile->n_samples > 0 && profile->n_samples < LODE_FEWEST_SAMPLES &&
 	                     self->seconds < LONG_SECONDS;
-	if (self->is_too_short)
+	lode_wait_diagnoses_add(self, profile, event, lines, rules);
+	if (self->is_too_short) {
+		finish(self, &context);
 		return self;
+	}
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);

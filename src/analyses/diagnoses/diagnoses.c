@@ -60,7 +60,7 @@ LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope)
 	self->cause = g_strdup(cause);
 	self->scope = scope;
 	self->instruction = LODE_NONE;
-	self->low = NAN;
+	self->low = self->clock = self->clock_low = self->clock_high = NAN;
 	self->evidence = g_array_new(FALSE, FALSE, sizeof(LodeEvidence));
 	g_array_set_clear_func(self->evidence, clear_evidence);
 	self->ruled_out = g_ptr_array_new_with_free_func(g_free);
@@ -132,6 +132,7 @@ const char *lode_scope_kind_to_text(LodeScopeKind value)
 		[LODE_SCOPE_SERVICE] = "service",
 		[LODE_SCOPE_KERNEL] = "kernel",
 		[LODE_SCOPE_OBJECT] = "object",
+		[LODE_SCOPE_WAIT] = "wait",
 	};
 
 	return words[value];

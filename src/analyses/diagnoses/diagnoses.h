@@ -11,7 +11,8 @@
  *             ├─ evidence      texts with a figure that was measured or computed for this program
  *             └─ places        instructions, by time, falling
  *
- * All shares are of the program's processor time, in its own code and in the kernel, 0 … 1.
+ * All shares are of the program's processor time, in its own code and in the kernel, 0 … 1, but for
+ * those of the clock, which waiting takes too.
  */
 #pragma once
 
@@ -24,6 +25,7 @@ typedef enum {
 	LODE_SCOPE_SERVICE, /* a function of a library or run-time, or a family of them */
 	LODE_SCOPE_KERNEL,  /* what entered it */
 	LODE_SCOPE_OBJECT,  /* data */
+	LODE_SCOPE_WAIT,    /* what threads wait for, which takes no processor time */
 	LODE_N_SCOPES,
 } LodeScopeKind;
 
@@ -51,8 +53,11 @@ typedef struct {
 	char *object;         /* "struct node"; NULL */
 	double time, time_error; /* at its places, and the standard error */
 	double low, high;        /* what removing it saves; low NAN: only "up to high" is known */
-	GArray *evidence;        /* LodeEvidence, the most telling first */
-	GPtrArray *ruled_out;    /* char *: what speaks against other causes, or against this one */
+	/* The same of the time by the clock; NAN: no waits are known. `clock` is its share of the
+	 * time that all threads ran and waited. */
+	double clock, clock_low, clock_high;
+	GArray *evidence;     /* LodeEvidence, the most telling first */
+	GPtrArray *ruled_out; /* char *: what speaks against other causes, or against this one */
 	char *explanation, *remedy, *source;
 	char *authors; /* the program or library of the system whose code it is, so that its authors
 	                  alone can apply the remedy; NULL: the user's, or of something called */
@@ -67,7 +72,8 @@ typedef struct {
 enum { LODE_FEWEST_SAMPLES = 200 };
 
 typedef struct {
-	GPtrArray *diagnoses; /* LodeDiagnosis, by what they may save, falling */
+	GPtrArray *diagnoses; /* LodeDiagnosis, by what they may save, falling: of the time by the
+	                         clock where some are of waiting, else of processor time */
 	/* Likewise: those that take little, and may be others in the next recording. */
 	GPtrArray *smaller;
 	double covered;    /* share of the processor time at the places of any */
@@ -75,8 +81,10 @@ typedef struct {
 	                      the weight of the samples times this is one of the processor time */
 	double seconds;    /* the processor time; 0: not known */
 	char *weight;      /* the word for what the shares are of: "time", "cycles" … */
-	bool is_too_short; /* none are made, of fewer samples than LODE_FEWEST_SAMPLES and little
-	                      time */
+	bool is_too_short; /* none but of waiting are made, of fewer samples than
+	                      LODE_FEWEST_SAMPLES and little time */
+	bool has_clock;    /* the waits of the program are known */
+	bool is_by_clock;  /* some are of waiting */
 	LodeCostedFunctions *functions; /* that they were made with; NULL: by hand, or no event */
 } LodeDiagnoses;
 

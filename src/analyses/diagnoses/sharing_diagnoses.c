@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/sharing_diagnoses.h"
+#include "analyses/diagnoses/thread_diagnoses.h"
 
 #include "analyses/memory/objects/line_sharing.h"
 #include "model/findings.h"

@@ -17,14 +17,30 @@ enum { INDENT = 4, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 
 /* --- text --- */
 
-/* "saves 20–35 %", "saves up to 35 %". */
-static void append_saves(GString *out, const LodeDiagnosis *self)
+static void append_range(GString *out, double low, double high)
 {
-	if (isnan(self->low))
-		g_string_append_printf(out, "saves up to %.0f %%", 100 * self->high);
+	if (isnan(low))
+		g_string_append_printf(out, "up to %.0f %%", 100 * high);
 	else
-		g_string_append_printf(
-			out, "saves %.0f–%.0f %%", 100 * self->low, 100 * self->high);
+		g_string_append_printf(out, "%.0f–%.0f %%", 100 * low, 100 * high);
+}
+
+/* "saves 20–35 %", "saves up to 35 %"; where diagnoses are in the order of the clock "saves 20–35 %
+ * of its time by the clock", and where both differ "saves 20–35 %, up to 3 % by the clock". */
+static void append_saves(GString *out, const LodeDiagnosis *self, bool is_by_clock)
+{
+	g_string_append(out, "saves ");
+	if (self->scope == LODE_SCOPE_WAIT)
+		append_range(out, self->clock_low, self->clock_high);
+	else
+		append_range(out, self->low, self->high);
+	if (self->scope == LODE_SCOPE_WAIT) {
+		g_string_append(out, " by the clock");
+	} else if (is_by_clock && self->high - self->clock_high >= 0.01) {
+		g_string_append(out, ", ");
+		append_range(out, NAN, self->clock_high);
+		g_string_append(out, " by the clock");
+	}
 }
 
 static size_t width_of(const LodeTerminal *terminal)
@@ -59,7 +75,8 @@ static void append_place(GString *out, const LodeDiagnosis *self, const LodeProf
 			self->line, self->function != NULL ? ")" : "");
 	else if (library != NULL)
 		g_string_append_printf(rest, " in %s", library);
-	if (self->object != NULL)
+	/* Titles of waits have it. */
+	if (self->object != NULL && self->scope != LODE_SCOPE_WAIT)
 		g_string_append_printf(
 			rest, "%s%s", out->len + rest->len > 0 ? ": " : "", self->object);
 	/* Without a name there are no others. */
@@ -91,12 +108,13 @@ static void put_line(const LodeTerminal *terminal, const char *begin, const char
 }
 
 static void put_title(
-	const LodeDiagnosis *self, guint number, const LodeTerminal *terminal, FILE *out)
+	const LodeDiagnoses *all, guint index, const LodeTerminal *terminal, FILE *out)
 {
+	const LodeDiagnosis *self = lode_diagnoses_at(all, index);
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autofree char *begin = g_strdup_printf("D%-3u", number);
+	g_autofree char *begin = g_strdup_printf("D%-3u", index + 1);
 
-	append_saves(text, self);
+	append_saves(text, self, all->is_by_clock);
 	g_string_append_printf(text, "  %s", self->title);
 	put_line(terminal, begin, text->str, out);
 }
@@ -147,7 +165,7 @@ void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *pr
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
-	put_title(one, index + 1, terminal, out);
+	put_title(self, index, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		put_line(terminal, "    ", place->str, out);
@@ -163,7 +181,7 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
-	put_title(one, index + 1, terminal, out);
+	put_title(self, index, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		lode_display_print_indented(terminal, INDENT, out, "%s", place->str);
@@ -186,7 +204,7 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 
 /* --- for programs --- */
 
-enum { ON_PAGE = 1 };
+enum { ON_PAGE = 1, HAS_CLOCK = 2 };
 
 /* Some of a list of diagnoses, from the first on, whose number from 1 is `number`. */
 typedef struct {
@@ -263,6 +281,11 @@ static const LodeColumn columns[] = {
 	{"low", LODE_CELL_SHARE(Row, of.low), .is_nullable = true},
 	{"high", LODE_CELL_SHARE(Row, of.high)},
 	LODE_GROUP_END,
+	{"saves_clock", LODE_GROUP("saves_clock:"), .when = HAS_CLOCK},
+	{"low", LODE_CELL_SHARE(Row, of.clock_low), .is_nullable = true, .when = HAS_CLOCK},
+	{"high", LODE_CELL_SHARE(Row, of.clock_high), .is_nullable = true, .when = HAS_CLOCK},
+	{.kind = LODE_COLUMN_GROUP_END, .when = HAS_CLOCK},
+	{"clock", LODE_CELL_SHARE(Row, of.clock), .is_nullable = true, .when = HAS_CLOCK},
 	{"evidence", LODE_CELL_JSON(put_evidence), .only = LODE_IN_JSON,
 		.type = "{ text: string; value: number | null; unit: string | null }[]"},
 	{"evidence", LODE_CELL_TEXTS(Row, evidence), .only = LODE_IN_CSV},
@@ -309,7 +332,9 @@ static LodeListing listing_of(const LodeDiagnoses *self, guint number, guint n, 
 		.n_rows = number != 0 ? MIN(n - first, 1) : n,
 		.fill = fill_row,
 		.user_data = some,
-		.what = some->shown != NULL ? ON_PAGE : 0};
+		.what = some->shown != NULL ? ON_PAGE | HAS_CLOCK
+	                : self->has_clock   ? HAS_CLOCK
+	                                    : 0};
 }
 
 void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const LodeOwnLines *own,

@@ -573,7 +573,7 @@ static void put_uncovered(const View *self)
 {
 	double rest = uncovered_share(self);
 
-	if (rest < 0.02)
+	if (rest < 0.02 || self->diagnoses->is_too_short)
 		return;
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);
@@ -608,7 +608,10 @@ static void put_diagnoses_next(const View *self)
 	guint first = first_listed(self->diagnoses);
 	g_autofree char *next = g_strdup_printf(
 		"Next:  lode report %s --explain D%u; --findings", path, first + 1);
-	g_autofree char *more = g_strdup_printf("%s; lode annotate %s D%u", next, path, first + 1);
+	bool is_wait = lode_diagnoses_at(self->diagnoses, first)->scope == LODE_SCOPE_WAIT;
+	g_autofree char *more = is_wait ? g_strdup_printf("%s; --waits", next)
+	                                : g_strdup_printf("%s; lode annotate %s D%u", next, path,
+						  first + 1);
 
 	put_unresolved(self);
 	put_left_handlers(self);

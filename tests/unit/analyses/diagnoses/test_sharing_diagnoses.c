@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnoses of lines that threads share, on samples made by hand. */
-#include "analyses/diagnoses/sharing_diagnoses.h"
+#include "analyses/diagnoses/thread_diagnoses.h"
 #include "model/findings.h"
 #include "model/memory.h"
 #include "model/profile.h"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Diagnoses of what threads do to each other. Private to analyses/diagnoses/.
+ *
+ * Cache lines that threads share, from sampled data addresses
+ * (analyses/memory/objects/line_sharing.h): falsely or truly.
+ *
+ * Waiting (analyses/waits/wait_groups.h): the waits for one lock, or at one line, together. What
+ * removing them saves of the time by the clock is what their pieces have of the critical path
+ * (high) and what a replay without them saves (low); without a path it is at most the share of the
+ * clock for which one thread waits there. A join, or a condition, is waited for while something
+ * runs: that place is the diagnosis's, if it is known, by looks at the thread or by the samples of
+ * the threads that do not wait.
+ */
+#pragma once
+
+#include "analyses/diagnoses/diagnosis_context.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
+
+/* Adds one of each kind of sharing that has enough of the time; none without data addresses. */
+void lode_sharing_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);
+
+/*
+ * Adds those of waiting; none where less than a tenth of the time by the clock depends on it.
+ * `event` weighs samples; LODE_NONE: there are none.
+ */
+void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uint32_t event,
+	const LodeOwnLines *own, const LodeCauseRules *rules);

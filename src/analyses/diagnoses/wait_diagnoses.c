@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/thread_diagnoses.h"
+
+#include "analyses/waits/wait_groups.h"
+#include "model/causes.h"
+#include "model/findings.h"
+#include "model/process.h"
+#include "model/profile.h"
+#include "model/stacks.h"
+
+#include <math.h>
+
+/* Of the time by the clock: from when on a cause is named, and waiting is spoken of at all. */
+static const double LEAST_SAVED = 0.04, MUCH_SAVED = 0.1;
+
+/* Fewer looks say little of waits that are mostly between them. */
+enum { FEW_LOOKS = 10 };
+
+/* So many threads, woken so often, that run for less than this until they wait again, were woken
+ * for nothing. */
+enum { HERD_THREADS = 4, HERD_WAITS = 1000 };
+static const double HERD_RUN_NS = 20e3;
+
+/* Waits for an answer of about this length: the receiver delays its acknowledgement, for which the
+ * sender's next small packet waits (RFC 896, RFC 1122). */
+static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 50e6;
+
+/* The part of the holder's time that a place needs to be what it mostly does. */
+static const double MOSTLY = 0.5;
+
+enum { NAMED_OBJECTS = 3 };
+
+/* Groups that go away together. */
+typedef struct {
+	const LodeWaitGroup *first; /* with most time */
+	GPtrArray *groups;          /* const LodeWaitGroup * */
+	GHashTable *threads;        /* as of groups */
+	double waiting_ns, path_ns, count, longest_ns, looks, most_ns;
+	uint32_t cause;
+	double low, high; /* of the clock */
+} Cause;
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeWaits *waits;
+	const LodeOwnLines *own;
+	const LodeCauseRules *rules;
+	uint32_t event;
+	GPtrArray *causes; /* Cause */
+} Diagnosing;
+
+static void cause_free(void *data)
+{
+	Cause *self = data;
+
+	g_ptr_array_unref(self->groups);
+	g_hash_table_unref(self->threads);
+	g_free(self);
+}
+
+/* --- what goes away together --- */
+
+static bool is_of_object(const LodeWaitGroup *group)
+{
+	return (group->reason == LODE_WAIT_LOCK || group->reason == LODE_WAIT_CONDITION) &&
+	       group->object != NULL;
+}
+
+static char *key_of(const LodeWaitGroup *group)
+{
+	int reason = (int)group->reason;
+
+	if (group->reason == LODE_WAIT_PROCESSOR)
+		return g_strdup_printf("%d", reason);
+	if (group->cause != LODE_NONE)
+		return g_strdup_printf("%d %u", reason, group->cause);
+	if (is_of_object(group))
+		return g_strdup_printf("%d %s", reason, group->object);
+	return g_strdup_printf("%d %u\n%s\n%s", reason, group->place.line,
+		group->place.function != NULL ? group->place.function : "",
+		group->place.file != NULL ? group->place.file : "");
+}
+
+static void add_threads(Cause *self, const LodeWaitGroup *group)
+{
+	GHashTableIter iter;
+	void *key, *value;
+
+	g_hash_table_iter_init(&iter, group->threads);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		double *sum = g_hash_table_lookup(self->threads, key);
+		if (sum == NULL) {
+			sum = g_new0(double, 1);
+			g_hash_table_insert(self->threads, key, sum);
+		}
+		*sum += *(const double *)value;
+		self->most_ns = MAX(self->most_ns, *sum);
+	}
+}
+
+static void add_group(Cause *self, const LodeWaitGroup *group)
+{
+	if (self->first == NULL || group->waiting_ns > self->first->waiting_ns)
+		self->first = group;
+	if (self->cause == LODE_NONE)
+		self->cause = group->cause;
+	g_ptr_array_add(self->groups, (void *)group);
+	self->waiting_ns += group->waiting_ns;
+	self->path_ns += group->path_ns;
+	self->count += group->count;
+	self->looks += group->looks;
+	self->longest_ns = MAX(self->longest_ns, group->longest_ns);
+	add_threads(self, group);
+}
+
+static void set_savings(const Diagnosing *self, Cause *cause)
+{
+	const LodeWaits *waits = self->waits;
+	const LodeWaitCause *known = cause->cause < waits->causes->len
+	                                     ? &g_array_index(
+						       waits->causes, LodeWaitCause, cause->cause)
+	                                     : NULL;
+
+	cause->low = NAN;
+	if (!waits->has_path) {
+		cause->high = cause->most_ns / waits->clock_ns;
+	} else if (known == NULL || cause->first->reason == LODE_WAIT_PROCESSOR) {
+		cause->high = cause->path_ns / waits->clock_ns;
+	} else {
+		cause->high = fmax(known->high_ns, known->low_ns) / waits->clock_ns;
+		cause->low = known->low_ns / waits->clock_ns;
+	}
+	cause->high = isnan(cause->high) ? 0 : CLAMP(cause->high, 0, 1);
+	cause->low = isnan(cause->low) ? cause->low : CLAMP(cause->low, 0, cause->high);
+}
+
+static void gather(Diagnosing *self, const GArray *groups)
+{
+	g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (guint i = 0; i < groups->len; i++) {
+		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
+		if (!lode_wait_group_counts(self->profile, group))
+			continue;
+		g_autofree char *key = key_of(group);
+		Cause *one = g_hash_table_lookup(by_key, key);
+		if (one == NULL) {
+			one = g_new0(Cause, 1);
+			one->groups = g_ptr_array_new();
+			one->threads = g_hash_table_new_full(
+				g_int64_hash, g_int64_equal, NULL, g_free);
+			one->cause = LODE_NONE;
+			g_hash_table_insert(by_key, g_steal_pointer(&key), one);
+			g_ptr_array_add(self->causes, one);
+		}
+		add_group(one, group);
+	}
+	for (guint i = 0; i < self->causes->len; i++)
+		set_savings(self, g_ptr_array_index(self->causes, i));
+}
+
+/* Looks that are much fewer than the waits say only roughly which these were. */
+static bool is_known(const Cause *self)
+{
+	return self->looks <= 0 || self->looks >= FEW_LOOKS || self->count <= 2 * self->looks;
+}
+
+/* --- words for the rules --- */
+
+static double mean_of(const Cause *self)
+{
+	return self->count > 0 ? self->waiting_ns / self->count : 0;
+}
+
+/* For how long its threads ran after each time that they were woken; NAN: not known. */
+static double run_after_wait(const Diagnosing *self, const Cause *cause)
+{
+	const GArray *times = self->profile->thread_times;
+	double running = 0;
+	guint n = 0;
+
+	for (guint i = 0; i < times->len; i++) {
+		const LodeThreadTime *row = &LODE_AT(times, LodeThreadTime, i);
+		uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+		if (!g_hash_table_contains(cause->threads, &key))
+			continue;
+		running += row->running_ns;
+		n++;
+	}
+	return n >= g_hash_table_size(cause->threads) && cause->count > 0 ? running / cause->count
+	                                                                  : (double)NAN;
+}
+
+static bool is_herd(const Diagnosing *self, const Cause *cause)
+{
+	LodeWaitReason reason = cause->first->reason;
+
+	return (reason == LODE_WAIT_LOCK || reason == LODE_WAIT_CONDITION ||
+		       reason == LODE_WAIT_POLL) &&
+	       g_hash_table_size(cause->threads) >= HERD_THREADS && cause->count >= HERD_WAITS &&
+	       run_after_wait(self, cause) < HERD_RUN_NS;
+}
+
+static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause)
+{
+	const LodeWaitGroup *first = cause->first;
+	LodeCauseWords words = {0};
+	double mean = mean_of(cause);
+	g_autofree char *reason = g_strdup_printf(
+		"wait:%s", lode_wait_reason_to_text(first->reason));
+
+	lode_cause_rules_add_words(self->rules, reason, &words);
+	if (is_herd(self, cause))
+		lode_cause_rules_add_words(self->rules, "wait:herd", &words);
+	if (first->call != NULL) {
+		g_autofree char *call = g_strdup_printf("wait-call:%s", first->call);
+		lode_cause_rules_add_words(self->rules, call, &words);
+	}
+	if (first->holder_call != NULL && first->holder_share >= MOSTLY)
+		lode_cause_rules_add_words(self->rules, "wait-holder:call", &words);
+	if (mean >= DELAYED_FROM_NS && mean <= DELAYED_TO_NS)
+		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
+	return lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
+}
+
+/* --- what runs meanwhile --- */
+
+typedef struct {
+	LodeWaitPlace place;
+	double share; /* of the time of the threads that do not wait; 0: not known */
+} Runs;
+
+static double *sum_of(GHashTable *sums, const void *key)
+{
+	double *sum = g_hash_table_lookup(sums, key);
+
+	if (sum == NULL) {
+		sum = g_new0(double, 1);
+		g_hash_table_insert(sums, (void *)key, sum);
+	}
+	return sum;
+}
+
+static bool does_wait(const Diagnosing *self, const Cause *cause, uint32_t thread)
+{
+	const LodeStackThread *row = &LODE_AT(
+		self->profile->stacks->threads, LodeStackThread, thread);
+	uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+
+	return g_hash_table_contains(cause->threads, &key);
+}
+
+/* The function of the user's with most samples in other threads, and of it the line with most. */
+static Runs find_by_samples(const Diagnosing *self, const Cause *cause)
+{
+	const LodeStacks *stacks = self->profile->stacks;
+	uint32_t event = self->event != LODE_NONE
+	                         ? lode_profile_event_as_sampled(self->profile, self->event)
+	                         : LODE_NONE;
+	g_autoptr(GHashTable) functions = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	g_autoptr(GHashTable) lines = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	Runs most = {0};
+	double all = 0, best = 0, line = 0;
+
+	event = event != LODE_NONE ? event : self->event;
+	for (guint i = 0; stacks != NULL && i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		if (sample->event != event || does_wait(self, cause, sample->thread))
+			continue;
+		LodeWaitPlace place = lode_wait_place_of(self->profile, self->own, sample->stack);
+		all += sample->weight;
+		if (place.function == NULL)
+			continue;
+		double *sum = sum_of(functions, place.function);
+		*sum += sample->weight;
+		if (*sum > best) {
+			best = *sum;
+			most.place = place;
+		}
+	}
+	const char *function = most.place.function;
+	for (guint i = 0; function != NULL && i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		LodeWaitPlace place = {0};
+		if (sample->event == event && !does_wait(self, cause, sample->thread))
+			place = lode_wait_place_of(self->profile, self->own, sample->stack);
+		if (place.function != function)
+			continue;
+		double *sum = sum_of(lines, GUINT_TO_POINTER(place.line));
+		*sum += sample->weight;
+		if (*sum > line) {
+			line = *sum;
+			most.place = place;
+		}
+	}
+	most.share = all > 0 ? best / all : 0;
+	return most;
+}
+
+/* The thread that is waited for, where looks know it, else those that do not wait. */
+static Runs find_running(const Diagnosing *self, const Cause *cause)
+{
+	const LodeWaitGroup *first = cause->first;
+
+	if (first->holder_share > 0 && first->holder.function != NULL && first->holder_call == NULL)
+		return (Runs){first->holder, first->holder_share};
+	return find_by_samples(self, cause);
+}
+
+/* What threads that do not wait here wait for most; NULL: nothing. */
+static const LodeWaitGroup *find_other_wait(const GArray *groups, const Cause *cause)
+{
+	for (guint i = 0; i < groups->len; i++) {
+		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
+		GHashTableIter iter;
+		void *key;
+		bool is_other = !group->is_idle && group->reason != LODE_WAIT_UNSEEN &&
+		                group->waiting_ns >= MOSTLY * cause->most_ns;
+		g_hash_table_iter_init(&iter, group->threads);
+		while (is_other && g_hash_table_iter_next(&iter, &key, NULL))
+			is_other = !g_hash_table_contains(cause->threads, key);
+		if (is_other)
+			return group;
+	}
+	return NULL;
+}
+
+/* --- texts --- */
+
+/* "9.42 s", "12.3 ms", "50 µs" */
+static char *time_text(double ns)
+{
+	return ns >= 1e8   ? g_strdup_printf("%.3g s", ns / 1e9)
+	       : ns >= 1e5 ? g_strdup_printf("%.3g ms", ns / 1e6)
+	                   : g_strdup_printf("%.3g µs", ns / 1e3);
+}
+
+static char *place_text(const LodeWaitPlace *place)
+{
+	g_autofree char *base = place->file != NULL ? g_path_get_basename(place->file) : NULL;
+
+	return base != NULL && place->line > 0
+	               ? g_strdup_printf("%s (%s:%u)", place->function, base, place->line)
+	               : g_strdup(place->function);
+}
+
+/* The objects with most time; NULL: none is known. */
+static char *objects_text(const Cause *self)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	guint n = 0;
+
+	for (guint i = 0; i < self->groups->len; i++) {
+		const LodeWaitGroup *group = g_ptr_array_index(self->groups, i);
+		if (group->object == NULL ||
+			g_ptr_array_find_with_equal_func(names, group->object, g_str_equal, NULL))
+			continue;
+		n++;
+		if (names->len < NAMED_OBJECTS)
+			g_ptr_array_add(names, (char *)group->object);
+	}
+	if (n == 0)
+		return NULL;
+	g_autofree char *more = n > names->len ? g_strdup_printf("%u more", n - names->len) : NULL;
+	if (more != NULL)
+		g_ptr_array_add(names, more);
+	g_ptr_array_add(names, NULL);
+	return g_strjoinv(", ", (char **)names->pdata);
+}
+
+static void add_lengths(LodeDiagnosis *diagnosis, const Cause *cause)
+{
+	g_autofree char *all = time_text(cause->waiting_ns), *mean = time_text(mean_of(cause)),
+			*longest = time_text(cause->longest_ns);
+	guint threads = g_hash_table_size(cause->threads);
+
+	if (!(cause->count > 0))
+		lode_diagnosis_add_evidence(diagnosis, cause->waiting_ns / 1e9, "s",
+			"%u thread%s waited %s there", threads, threads == 1 ? "" : "s", all);
+	else if (cause->count < 1.5)
+		lode_diagnosis_add_evidence(
+			diagnosis, cause->waiting_ns / 1e9, "s", "one wait of %s", all);
+	else
+		lode_diagnosis_add_evidence(diagnosis, cause->count, "waits",
+			"%.0f waits of %s on average, %s at most, by %u thread%s: %s", cause->count,
+			mean, longest, threads, threads == 1 ? "" : "s", all);
+}
+
+static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
+{
+	g_autofree char *place = group->holder.function != NULL ? place_text(&group->holder) : NULL;
+	double percent = 100 * group->holder_share;
+
+	if (!(percent > 0))
+		return;
+	lode_diagnosis_add_evidence(diagnosis, percent, "%",
+		"its holder was%s%s%s%s in %.0f %% of the looks", place != NULL ? " in " : "",
+		place != NULL ? place : "",
+		group->holder_call == NULL ? (place != NULL ? ", running," : " running")
+		: place != NULL            ? ", in the system call "
+					   : " in the system call ",
+		group->holder_call != NULL ? group->holder_call : "", percent);
+}
+
+static void add_on_path(const Diagnosing *self, LodeDiagnosis *diagnosis, const Cause *cause)
+{
+	double percent = 100 * cause->high;
+
+	if (!self->waits->has_path || !(percent >= 1))
+		return;
+	lode_diagnosis_add_evidence(diagnosis, percent, "%",
+		"%.0f %% of the critical path, on which the end of the program depends, %s%s",
+		percent,
+		cause->first->reason == LODE_WAIT_LOCK || cause->first->reason == LODE_WAIT_JOIN ||
+				cause->first->reason == LODE_WAIT_CONDITION
+			? "was reached through these waits"
+			: "are these waits",
+		self->waits->path_sure < 0.7 ? " (probable: who ended the waits is not known)"
+					     : "");
+}
+
+static void add_looks(const Diagnosing *self, LodeDiagnosis *diagnosis, const Cause *cause)
+{
+	double seen = self->waits->waiting_ns > 0 ? self->waits->seen_ns / self->waits->waiting_ns
+	                                          : 1;
+
+	if (cause->looks > 0)
+		lode_diagnosis_add_evidence(diagnosis, cause->looks, "looks",
+			"%.0f looks; what is waited for is known of %.0f %% of all waiting",
+			cause->looks, 100 * MIN(seen, 1));
+}
+
+/* The instructions of the waiting line, which have next to no processor time. */
+static void add_places(const Diagnosing *self, LodeDiagnosis *diagnosis)
+{
+	const LodeProfile *profile = self->profile;
+
+	if (diagnosis->file == NULL || diagnosis->function == NULL)
+		return;
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		if (g_strcmp0(function->name, diagnosis->function) != 0)
+			continue;
+		for (uint32_t k = 0; k < function->n_instructions; k++) {
+			const LodeFindingPlace place = {function->first_instruction + k, 0};
+			uint32_t line = lode_own_lines_find(self->own, place.instruction);
+			const LodeLocation *location = line != LODE_NONE
+			                                       ? &LODE_AT(profile->locations,
+									 LodeLocation, line)
+			                                       : NULL;
+			if (location != NULL && location->line == diagnosis->line &&
+				g_strcmp0(location->file, diagnosis->file) == 0)
+				g_array_append_val(diagnosis->at, place);
+		}
+	}
+}
+
+static void take_place(LodeDiagnosis *diagnosis, const LodeWaitPlace *place)
+{
+	diagnosis->function = g_strdup(place->function);
+	diagnosis->file = g_strdup(place->file);
+	diagnosis->line = place->line;
+}
+
+/* Names what runs, or what the threads that are waited for wait for themselves. */
+static void add_meanwhile(
+	LodeDiagnosis *diagnosis, const Cause *cause, const GArray *groups, const Runs *runs)
+{
+	const LodeWaitGroup *other = find_other_wait(groups, cause);
+	g_autofree char *waiting = cause->first->place.function != NULL
+	                                   ? place_text(&cause->first->place)
+	                                   : NULL;
+	g_autofree char *running = runs->place.function != NULL ? place_text(&runs->place) : NULL;
+
+	if (running != NULL)
+		lode_diagnosis_add_evidence(diagnosis, 100 * runs->share, "%",
+			"%s runs while %s waits; it has %.0f %% of the time of the threads that do "
+			"not wait",
+			running, waiting != NULL ? waiting : "the other", 100 * runs->share);
+	if (other != NULL) {
+		g_autofree char *what = lode_wait_group_text(other);
+		g_autofree char *where = other->place.function != NULL ? place_text(&other->place)
+		                                                       : g_strdup("another thread");
+		g_autofree char *time = time_text(other->waiting_ns);
+		lode_diagnosis_add_evidence(diagnosis, other->waiting_ns / 1e9, "s",
+			"meanwhile %s was %s for %s", where, what, time);
+	}
+}
+
+static void add_processors(const Diagnosing *self, LodeDiagnosis *diagnosis, const Cause *cause)
+{
+	double ran = self->waits->running_ns / self->waits->clock_ns,
+	       waited = cause->waiting_ns / self->waits->clock_ns;
+
+	lode_diagnosis_add_evidence(diagnosis, ran + waited, "threads",
+		"%.2g threads were ready to run on average, and %.2g of them ran%s", ran + waited,
+		ran, ran < 0.9 ? ": other programs had the processors, too" : "");
+}
+
+static void add(
+	const Diagnosing *self, LodeDiagnoses *out, const Cause *cause, const GArray *groups)
+{
+	const LodeWaits *waits = self->waits;
+	const LodeCauseRule *rule = find_rule(self, cause);
+	Runs runs = {0};
+
+	if (rule == NULL || rule->cause == NULL)
+		return;
+	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
+	bool is_serial = cause->first->reason == LODE_WAIT_JOIN ||
+	                 cause->first->reason == LODE_WAIT_CONDITION;
+	diagnosis->object = objects_text(cause);
+	diagnosis->title = diagnosis->object != NULL
+	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)
+	                           : g_strdup(rule->title);
+	diagnosis->explanation = g_strdup(rule->explanation);
+	diagnosis->remedy = g_strdup(rule->remedy);
+	diagnosis->source = g_strdup(rule->source);
+	const char *named = is_of_object(cause->first) ? cause->first->object
+	                                               : cause->first->place.function;
+	diagnosis->name = g_strdup_printf("%s@%s", rule->cause,
+		named != NULL ? named : lode_wait_reason_to_text(cause->first->reason));
+	if (is_serial)
+		runs = find_running(self, cause);
+	take_place(diagnosis, runs.place.function != NULL ? &runs.place : &cause->first->place);
+	diagnosis->clock = waits->running_ns + waits->waiting_ns > 0
+	                           ? cause->waiting_ns / (waits->running_ns + waits->waiting_ns)
+	                           : 0;
+	diagnosis->clock_low = cause->low;
+	diagnosis->clock_high = cause->high;
+	if (is_serial)
+		add_meanwhile(diagnosis, cause, groups, &runs);
+	if (cause->first->reason == LODE_WAIT_PROCESSOR)
+		add_processors(self, diagnosis, cause);
+	add_lengths(diagnosis, cause);
+	if (!is_serial)
+		add_holder(diagnosis, cause->first);
+	add_on_path(self, diagnosis, cause);
+	add_looks(self, diagnosis, cause);
+	add_places(self, diagnosis);
+	diagnosis->places = cause->groups->len;
+	diagnosis->functions = 1;
+	g_ptr_array_add(out->diagnoses, diagnosis);
+}
+
+static bool is_much(const Diagnosing *self)
+{
+	const LodeWaits *waits = self->waits;
+	double most = 0;
+
+	for (guint i = 0; i < self->causes->len; i++)
+		most = MAX(most, ((const Cause *)g_ptr_array_index(self->causes, i))->high);
+	return most >= MUCH_SAVED ||
+	       (waits->has_path && waits->path_running_ns < (1 - MUCH_SAVED) * waits->clock_ns);
+}
+
+void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uint32_t event,
+	const LodeOwnLines *own, const LodeCauseRules *rules)
+{
+	if (profile->waits == NULL || !(profile->waits->clock_ns > 0))
+		return;
+	g_autoptr(GPtrArray) causes = g_ptr_array_new_with_free_func(cause_free);
+	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
+	Diagnosing self = {profile, profile->waits, own, rules, event, causes};
+
+	gather(&self, groups);
+	for (guint i = 0; i < causes->len && is_much(&self); i++) {
+		const Cause *cause = g_ptr_array_index(causes, i);
+		if (cause->high >= LEAST_SAVED && is_known(cause))
+			add(&self, out, cause, groups);
+	}
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Diagnoses of waiting, on waits made by hand. */
+#include "analyses/diagnoses/diagnose.h"
+#include "model/process.h"
+#include "model/profile.h"
+
+#include "made_profile.h"
+
+#include <math.h>
+#include <string.h>
+
+#define S 1e9
+
+/* A program of /home/me/app and the C library; of 1 s by the clock, in which `running` threads ran.
+ */
+static LodeProfile *profile_new(double running, bool has_path)
+{
+	LodeProfile *profile = made_profile("cpu-clock", LODE_EVENT_SAMPLED, "/home/me/app");
+
+	made_image(profile, "/lib/x86_64-linux-gnu/libc.so.6");
+	profile->stacks = lode_stacks_new();
+	profile->n_samples = 1000;
+	profile->wall_seconds = 1;
+	profile->user_seconds = running;
+	profile->waits = lode_waits_new();
+	profile->waits->clock_ns = S;
+	profile->waits->running_ns = running * S;
+	profile->waits->has_path = has_path;
+	profile->waits->path_running_ns = MIN(running, 1) * S;
+	profile->waits->path_threads = running;
+	profile->waits->path_sure = 1;
+	return profile;
+}
+
+static LodeFrame frame(LodeProfile *profile, const char *function, uint32_t line)
+{
+	bool is_own = line > 0;
+
+	return (LodeFrame){.function = lode_profile_intern(profile, function),
+		.image = lode_profile_intern(
+			profile, is_own ? "/home/me/app" : "/lib/x86_64-linux-gnu/libc.so.6"),
+		.file = is_own ? lode_profile_intern(profile, "/home/me/app.c") : NULL,
+		.line = line};
+}
+
+/* In a function of the C library that `function` calls. */
+static uint32_t stack_of(LodeProfile *profile, const char *function, uint32_t line)
+{
+	uint32_t outer = made_stack(profile, frame(profile, function, line), LODE_NONE);
+
+	return made_stack(profile, frame(profile, "futex_wait", 0), outer);
+}
+
+static LodeWait wait_of(LodeProfile *profile, LodeWaitReason reason, const char *object,
+	const char *function, uint32_t tid, double seconds)
+{
+	return (LodeWait){.reason = reason,
+		.object = (char *)object,
+		.thread_name = "worker",
+		.pid = 1,
+		.tid = tid,
+		.stack = stack_of(profile, function, 31),
+		.holder_stack = LODE_NONE,
+		.waiting_ns = seconds * S,
+		.path_ns = seconds * S,
+		.count = 100,
+		.longest_ns = 0.05 * S,
+		.looks = 50};
+}
+
+static bool has_text(const LodeDiagnosis *self, const char *text)
+{
+	for (guint i = 0; i < self->evidence->len; i++)
+		if (strstr(g_array_index(self->evidence, LodeEvidence, i).text, text) != NULL)
+			return true;
+	g_test_message("no evidence '%s'", text);
+	return false;
+}
+
+static void print_all(const LodeDiagnoses *all)
+{
+	for (guint i = 0; i < all->diagnoses->len; i++) {
+		const LodeDiagnosis *one = lode_diagnoses_at(all, i);
+		g_test_message("%s '%s' %s:%u %f..%f", one->name, one->title, one->file, one->line,
+			one->clock_low, one->clock_high);
+		for (guint k = 0; k < one->evidence->len; k++)
+			g_test_message("  %s", g_array_index(one->evidence, LodeEvidence, k).text);
+	}
+}
+
+static LodeDiagnoses *diagnose(const LodeProfile *profile)
+{
+	LodeDiagnoses *all = lode_diagnose(profile, NULL, profile->weight_event, NULL);
+
+	print_all(all);
+	return all;
+}
+
+static void test_lock(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(1, true);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		LodeWait row = wait_of(profile, LODE_WAIT_LOCK, "ledger_lock", "post", 10 + i, 0.4);
+		row.path_ns = 0;
+		row.holder_stack = stack_of(profile, "seal", 12);
+		row.holder_share = 0.9;
+		made_wait(profile, row, 0.4 * S, 0.9 * S);
+		LODE_AT(profile->waits->rows, LodeWait, i).cause = 0;
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "wait-lock");
+	g_assert_cmpstr(one->name, ==, "wait-lock@ledger_lock");
+	g_assert_cmpstr(one->title, ==, "waiting for a lock: ledger_lock");
+	g_assert_cmpstr(one->function, ==, "post");
+	g_assert_cmpuint(one->line, ==, 31);
+	g_assert_true(fabs(one->clock_low - 0.4) < 1e-9 && fabs(one->clock_high - 0.9) < 1e-9);
+	g_assert_cmpfloat(one->high, ==, 0);
+	g_assert_true(fabs(one->clock - 1.2 / 2.2) < 1e-9);
+	g_assert_true(has_text(one, "300 waits of 4 ms on average, 50 ms at most, by 3 threads"));
+	g_assert_true(has_text(one, "its holder was in seal (app.c:12), running, in 90 %"));
+	g_assert_true(all->is_by_clock && all->has_clock);
+}
+
+/* The remedy is another one where the holder is in a system call. */
+static void test_lock_in_call(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.2, true);
+	LodeWait row = wait_of(profile, LODE_WAIT_LOCK, NULL, "post", 10, 0.8);
+
+	row.holder_share = 0.7;
+	row.holder_call = "fsync";
+	made_wait(profile, row, NAN, 0.8 * S);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->title, ==, "waiting for a lock");
+	g_assert_cmpstr(one->name, ==, "wait-lock@post");
+	g_assert_nonnull(strstr(one->remedy, "outside the lock"));
+	g_assert_true(has_text(one, "its holder was in the system call fsync in 70 %"));
+}
+
+/* A thread that waits for the only one that runs. */
+static void test_serial(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(1, true);
+	const LodeStackThread threads[] = {{NULL, 1, 1}, {NULL, 1, 2}};
+
+	g_array_append_vals(profile->stacks->threads, threads, 2);
+	uint32_t busy = made_stack(profile, frame(profile, "sum_up", 40), LODE_NONE);
+	for (guint i = 0; i < 100; i++) {
+		made_sample(profile, busy, 1e7);
+		LODE_AT(profile->stacks->samples, LodeStackSample, i).thread = 1;
+	}
+	LodeWait row = wait_of(profile, LODE_WAIT_JOIN, NULL, "collect", 1, 0.9);
+	row.path_ns = 0;
+	row.count = 1;
+	row.looks = 1;
+	row.longest_ns = 0.9 * S;
+	made_wait(profile, row, 0.1 * S, 0.9 * S);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, >=, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "wait-serial");
+	g_assert_cmpstr(one->name, ==, "wait-serial@collect");
+	g_assert_cmpstr(one->function, ==, "sum_up");
+	g_assert_cmpuint(one->line, ==, 40);
+	g_assert_true(has_text(one, "sum_up (app.c:40) runs while collect (app.c:31) waits"));
+	g_assert_true(has_text(one, "one wait of 0.9 s"));
+}
+
+/* Divided work is waited for in most parallel programs: no diagnosis, and the order of before. */
+static void test_parallel(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(2, true);
+
+	made_wait(profile, wait_of(profile, LODE_WAIT_JOIN, NULL, "main", 1, 0.98), 0, 0.98 * S);
+	LODE_AT(profile->waits->rows, LodeWait, 0).path_ns = 0;
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 0);
+	g_assert_false(all->is_by_clock);
+}
+
+/* The costliest first; idle waits and what is little are no causes. */
+static void test_order(void)
+{
+	static const struct {
+		LodeWaitReason reason;
+		double seconds;
+		const char *cause;
+	} cases[] = {{LODE_WAIT_SYNC, 0.3, "wait-sync"}, {LODE_WAIT_SLEEP, 0.2, "wait-sleep"},
+		{LODE_WAIT_READ, 0.12, "wait-read"}, {LODE_WAIT_CHILD, 0.09, "wait-child"},
+		{LODE_WAIT_PIPE, 0.08, "wait-pipe"}, {LODE_WAIT_SOCKET, 0.07, "wait-socket"},
+		{LODE_WAIT_PAGE, 0.06, "wait-page"}, {LODE_WAIT_WRITE, 0.05, "wait-write"}};
+	g_autoptr(LodeProfile) profile = profile_new(0.02, true);
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		double all = cases[i].seconds * S;
+		g_autofree char *name = g_strdup_printf("f%u", i);
+		made_wait(profile,
+			wait_of(profile, cases[i].reason, NULL, name, 10, cases[i].seconds), all,
+			all);
+	}
+	LodeWait idle = wait_of(profile, LODE_WAIT_POLL, NULL, "serve", 11, 0.9);
+	idle.is_idle = true;
+	made_wait(profile, idle, NAN, 0.9 * S);
+	made_wait(profile, wait_of(profile, LODE_WAIT_OTHER, NULL, "odd", 12, 0.5), NAN, 0.5 * S);
+	made_wait(profile, wait_of(profile, LODE_WAIT_WRITE, NULL, "small", 12, 0.01), 0, 0.01 * S);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, G_N_ELEMENTS(cases));
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+		g_assert_cmpstr(lode_diagnoses_at(all, i)->cause, ==, cases[i].cause);
+}
+
+/* Without a path it is known how much of the clock one thread waits there. */
+static void test_without_path(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.3, false);
+
+	for (uint32_t i = 0; i < 3; i++)
+		made_wait(profile,
+			wait_of(profile, LODE_WAIT_SYNC, i == 0 ? "a.log" : "b.log", "commit",
+				10 + i, 0.5 + 0.1 * i),
+			0, 0);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->title, ==, "waiting until data are on the disk: b.log, a.log");
+	g_assert_true(isnan(one->clock_low));
+	g_assert_true(fabs(one->clock_high - 0.7) < 1e-9);
+}
+
+static void test_processor(void)
+{
+	for (guint n = 1; n <= 3; n++) {
+		g_autoptr(LodeProfile) profile = profile_new(1, true);
+		for (guint i = 1; i < n; i++) {
+			LodeWait row = wait_of(
+				profile, LODE_WAIT_PROCESSOR, NULL, "draw", 10 + i, 0.95);
+			row.path_ns = 0.3 * S;
+			row.looks = 0;
+			made_wait(profile, row, 0, 0);
+		}
+		profile->waits->path_running_ns = (1 - 0.3 * (n - 1)) * S;
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, n > 1);
+		if (n > 1)
+			g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, "wait-processor");
+	}
+}
+
+static void test_herd(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.2, true);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		const LodeThreadTime time = {
+			.pid = 1, .tid = 10 + i, .end_ns = 1000000000, .running_ns = 5e6};
+		LodeWait row = wait_of(profile, LODE_WAIT_CONDITION, "ready", "take", 10 + i, 0.9);
+		row.count = 1000;
+		made_wait(profile, row, 0.1 * S, 0.2 * S);
+		LODE_AT(profile->waits->rows, LodeWait, i).cause = 0;
+		g_array_append_val(profile->thread_times, time);
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, "wait-herd");
+}
+
+/* Too short for diagnoses of code is not too short for those of waiting. */
+static void test_few_samples(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.02, true);
+
+	profile->n_samples = 20;
+	made_wait(profile, wait_of(profile, LODE_WAIT_SLEEP, NULL, "await", 1, 0.95), 0.9 * S,
+		0.95 * S);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_true(all->is_too_short);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->name, ==, "wait-sleep@await");
+}
+
+/* Whatever a file says, figures stay shares. */
+static void test_odd_figures(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0, true);
+	LodeWait row = wait_of(profile, LODE_WAIT_SLEEP, NULL, "await", 1, 50);
+
+	row.stack = row.holder_stack = 4711;
+	row.holder_share = 3;
+	row.looks = 0;
+	row.count = 0;
+	made_wait(profile, row, 9 * S, 2 * S);
+	LODE_AT(profile->waits->rows, LodeWait, 0).cause = 0;
+	made_wait(profile, row, 0, 0);
+	LODE_AT(profile->waits->rows, LodeWait, 1).cause = 77;
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	for (guint i = 0; i < all->diagnoses->len; i++) {
+		const LodeDiagnosis *one = lode_diagnoses_at(all, i);
+		g_assert_true(one->clock_high >= 0 && one->clock_high <= 1);
+		g_assert_true(one->clock_low >= 0 && one->clock_low <= one->clock_high);
+	}
+	profile->waits->clock_ns = 0;
+	g_autoptr(LodeDiagnoses) none = diagnose(profile);
+	g_assert_cmpuint(none->diagnoses->len, ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/wait_diagnoses/lock", test_lock);
+	g_test_add_func("/wait_diagnoses/lock_in_call", test_lock_in_call);
+	g_test_add_func("/wait_diagnoses/serial", test_serial);
+	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
+	g_test_add_func("/wait_diagnoses/order", test_order);
+	g_test_add_func("/wait_diagnoses/without_path", test_without_path);
+	g_test_add_func("/wait_diagnoses/processor", test_processor);
+	g_test_add_func("/wait_diagnoses/herd", test_herd);
+	g_test_add_func("/wait_diagnoses/few_samples", test_few_samples);
+	g_test_add_func("/wait_diagnoses/odd_figures", test_odd_figures);
+	return g_test_run();
+}
