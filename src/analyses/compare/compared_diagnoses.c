@@ -67,15 +67,19 @@ static void add(GArray *rows, const LodeDiagnosis *base, const LodeDiagnosis *ot
 	g_array_append_val(rows, row);
 }
 
+/* Waits have no processor time: they are compared by themselves. */
 static void match(LodeComparedDiagnoses *self, const LodeDiagnoses *const diagnoses[2])
 {
 	g_autoptr(GPtrArray) left = g_ptr_array_new();
 	g_autoptr(GPtrArray) others = g_ptr_array_new();
 
 	for (guint i = 0; i < diagnoses[1]->diagnoses->len; i++)
-		g_ptr_array_add(others, lode_diagnoses_at(diagnoses[1], i));
+		if (lode_diagnoses_at(diagnoses[1], i)->scope != LODE_SCOPE_WAIT)
+			g_ptr_array_add(others, lode_diagnoses_at(diagnoses[1], i));
 	for (guint i = 0; i < diagnoses[0]->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(diagnoses[0], i);
+		if (one->scope == LODE_SCOPE_WAIT)
+			continue;
 		const LodeDiagnosis *other = take(others, one, true);
 		if (other != NULL)
 			add(self->rows, one, other);

@@ -21,6 +21,7 @@
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
+#include "views/waits/wait_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -572,6 +573,16 @@ static void put_left_out(const View *self)
 		list);
 }
 
+static void put_waits(const View *self)
+{
+	const LodeWaitListOptions options = {.terminal = self->options->terminal,
+		.own = self->options->own,
+		.limit = self->options->limit,
+		.is_all = self->options->is_all};
+
+	lode_wait_comparison_write(self->profiles, &options, self->out);
+}
+
 static void write_text(const View *self)
 {
 	bool is_most = self->comparison->same_code.is_most;
@@ -581,6 +592,8 @@ static void write_text(const View *self)
 		put_same_code(self);
 	if (self->diagnoses != NULL)
 		lode_comparison_diagnoses_write(self->diagnoses, self->options, self->out);
+	if (self->diagnoses != NULL)
+		put_waits(self);
 	if (!is_most)
 		put_same_code(self);
 	put_table(self);
@@ -836,6 +849,8 @@ static void put_json(const View *self, LodeJsonStream *json)
 	if (self->diagnoses != NULL)
 		lode_comparison_diagnoses_json(
 			self->diagnoses, comparison, self->profiles, self->options, json);
+	if (self->diagnoses != NULL)
+		lode_wait_comparison_json(self->profiles, self->options->own, json);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 		const LodeComparedRows *compared = &comparison->kinds[kind];
 		g_autoptr(GArray) rows = rows_new();
