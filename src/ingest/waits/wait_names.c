@@ -19,7 +19,7 @@ struct LodeWaitNames {
 	LodeMemoryLoads *loads; /* NULL: not used yet */
 	GHashTable *functions;  /* a function's name, as the images have it → LodeWaitFunction */
 	GHashTable *variables;  /* image and address → its name, or NULL */
-	GHashTable *arguments;  /* likewise, of a call */
+	GHashTable *arguments[2]; /* likewise, of a call: its first and its second one */
 };
 
 static guint hash_place(const void *data)
@@ -43,7 +43,9 @@ LodeWaitNames *lode_wait_names_new(LodePlaces *places)
 	self->places = places;
 	self->functions = g_hash_table_new(NULL, NULL);
 	self->variables = g_hash_table_new_full(hash_place, is_equal_place, g_free, g_free);
-	self->arguments = g_hash_table_new_full(hash_place, is_equal_place, g_free, g_free);
+	for (size_t i = 0; i < G_N_ELEMENTS(self->arguments); i++)
+		self->arguments[i] = g_hash_table_new_full(
+			hash_place, is_equal_place, g_free, g_free);
 	return self;
 }
 
@@ -54,7 +56,8 @@ void lode_wait_names_free(LodeWaitNames *self)
 	lode_memory_loads_free(self->loads);
 	g_hash_table_unref(self->functions);
 	g_hash_table_unref(self->variables);
-	g_hash_table_unref(self->arguments);
+	for (size_t i = 0; i < G_N_ELEMENTS(self->arguments); i++)
+		g_hash_table_unref(self->arguments[i]);
 	g_free(self);
 }
 
@@ -178,9 +181,9 @@ static char *reference_name(const LodeDataTypes *types, const LodeDataReference 
 	return g_strdup(reference->variable);
 }
 
-static char *find_argument(const LodeWaitNames *self, const LodePlace *place)
+static char *find_argument(const LodeWaitNames *self, const LodePlace *place, unsigned n_argument)
 {
-	enum { FIRST_ARGUMENT = 7 }; /* rdi (System V ABI for AMD64, 3.2.3) */
+	static const int registers[] = {7, 6}; /* rdi, rsi (System V ABI for AMD64, 3.2.3) */
 	LodeCodeImage *image = image_at(self, place);
 	LodeDataTypes *types = lode_code_image_types(image);
 	const LodeControlFlow *flow = types != NULL ? lode_code_image_flow(image, place->address)
@@ -196,23 +199,24 @@ static char *find_argument(const LodeWaitNames *self, const LodePlace *place)
 		return NULL;
 	uint64_t call = g_array_index(flow->instructions, LodeStaticInstruction, n - 1).address;
 	if (!lode_data_types_find_pointed(
-		    types, call, FIRST_ARGUMENT, &word_shape, flow, &reference))
+		    types, call, registers[n_argument - 1], &word_shape, flow, &reference))
 		return NULL;
 	return reference_name(types, &reference);
 }
 
-static const char *argument_of(LodeWaitNames *self, const LodePlace *place)
+static const char *argument_of(LodeWaitNames *self, const LodePlace *place, unsigned n)
 {
+	GHashTable *known = self->arguments[n - 1];
 	void *name;
 
-	if (!g_hash_table_lookup_extended(self->arguments, place, NULL, &name)) {
-		name = find_argument(self, place);
-		g_hash_table_insert(self->arguments, g_memdup2(place, sizeof(*place)), name);
+	if (!g_hash_table_lookup_extended(known, place, NULL, &name)) {
+		name = find_argument(self, place, n);
+		g_hash_table_insert(known, g_memdup2(place, sizeof(*place)), name);
 	}
 	return name;
 }
 
-const char *lode_wait_names_argument(LodeWaitNames *self, const GArray *callers)
+const char *lode_wait_names_argument(LodeWaitNames *self, const GArray *callers, unsigned n)
 {
 	const char *name = NULL;
 	unsigned n_asked = 0;
@@ -224,7 +228,7 @@ const char *lode_wait_names_argument(LodeWaitNames *self, const GArray *callers)
 				return NULL;
 			continue;
 		}
-		name = argument_of(self, place);
+		name = argument_of(self, place, n);
 		if (++n_asked == MAX_ASKED)
 			break;
 	}

@@ -28,7 +28,7 @@ const LodeWaitFunction *lode_wait_names_function(LodeWaitNames *self, const Lode
 const char *lode_wait_names_variable(
 	LodeWaitNames *self, uint32_t pid, uint64_t time_ns, uint64_t address);
 
-/* What the first argument of the calls points at: of the first of the callers (LodePlace, the
+/* What argument `n` of the calls, 1 or 2, points at: of the first of the callers (LodePlace, the
  * innermost first) that are the program's own and whose debug information tells. NULL: none does.
  * Borrowed. */
-const char *lode_wait_names_argument(LodeWaitNames *self, const GArray *callers);
+const char *lode_wait_names_argument(LodeWaitNames *self, const GArray *callers, unsigned n);

@@ -109,8 +109,9 @@ static Futex futex_of(const LodeWaitLook *look)
 }
 
 /* What functions say: the innermost that says anything, but for its object, which one further out
- * may tell. */
-static bool ask_functions(const LodeWaitQuestion *question, LodeWaitFunction *out_says)
+ * may tell. `out_mutex` is the argument that a mutex is, if this is one: of the outermost. */
+static bool ask_functions(
+	const LodeWaitQuestion *question, LodeWaitFunction *out_says, unsigned *out_mutex)
 {
 	LodePlace own = {.image = LODE_NONE};
 	bool has_said = false;
@@ -127,6 +128,7 @@ static bool ask_functions(const LodeWaitQuestion *question, LodeWaitFunction *ou
 			continue;
 		if (!has_said || says->object != NULL)
 			*out_says = *says;
+		*out_mutex = says->reason == LODE_WAIT_CONDITION ? says->mutex_argument : 1;
 		has_said = true;
 		if (says->object != NULL)
 			break;
@@ -180,13 +182,13 @@ static const char *variable_of(const LodeWaitQuestion *question)
 }
 
 /* What is in memory that a program allocated has the name of what is passed to the call. */
-static const char *futex_name(
-	const LodeWaitQuestion *question, const LodeWaitFunction *says, const char *variable)
+static const char *futex_name(const LodeWaitQuestion *question, const LodeWaitFunction *says,
+	const char *variable, unsigned n_argument)
 {
 	const char *name = says->object != NULL ? says->object : variable;
 
-	if (name == NULL && question->names != NULL)
-		name = lode_wait_names_argument(question->names, question->chain);
+	if (name == NULL && question->names != NULL && n_argument > 0)
+		name = lode_wait_names_argument(question->names, question->chain, n_argument);
 	return name != NULL ? name : says->kind;
 }
 
@@ -199,7 +201,8 @@ static LodeWaitReason reason_of_futex(const LodeWaitQuestion *question, char **o
 		*out_object = thread_text(question, futex.value);
 		return LODE_WAIT_JOIN;
 	}
-	bool is_said = ask_functions(question, &says);
+	unsigned mutex_argument = 1;
+	bool is_said = ask_functions(question, &says, &mutex_argument);
 	const char *variable = variable_of(question);
 	const char *words = variable != NULL ? lode_wait_variable_words(variable) : NULL;
 	if (words != NULL) {
@@ -210,7 +213,8 @@ static LodeWaitReason reason_of_futex(const LodeWaitQuestion *question, char **o
 		says.reason = LODE_WAIT_LOCK;
 	if (says.reason == LODE_WAIT_CONDITION && question->is_timed_out)
 		return LODE_WAIT_SLEEP;
-	*out_object = g_strdup(futex_name(question, &says, variable));
+	unsigned n_argument = says.reason == LODE_WAIT_LOCK ? mutex_argument : 1;
+	*out_object = g_strdup(futex_name(question, &says, variable, n_argument));
 	return says.reason;
 }
 

@@ -262,7 +262,7 @@ static const FunctionRow functions[] = {
 	/* the C library */
 	{"pthread_cond_wait* pthread_cond_timedwait* pthread_cond_clockwait* cnd_wait "
 	 "cnd_timedwait",
-		{.reason = LODE_WAIT_CONDITION}},
+		{.reason = LODE_WAIT_CONDITION, .mutex_argument = 2}},
 	{"pthread_barrier_wait*", {LODE_WAIT_CONDITION, NULL, "a barrier", true}},
 	{"pthread_once* call_once", {LODE_WAIT_CONDITION, NULL, "a first initialisation", true}},
 	{"sem_wait* sem_timedwait* sem_clockwait* new_sem_wait*",
@@ -297,6 +297,7 @@ static const FunctionRow functions[] = {
 		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
 	{"cxa_guard_acquire", {LODE_WAIT_LOCK, "a static variable's guard", NULL, true}},
 	/* CPython */
+	{"PyThread_acquire_lock*", {LODE_WAIT_CONDITION, "a Python lock", NULL, true}},
 	{"take_gil PyEval_RestoreThread PyEval_AcquireThread PyEval_AcquireLock",
 		{LODE_WAIT_LOCK, "CPython's GIL", NULL, true}},
 	/* HotSpot */

@@ -44,6 +44,9 @@ typedef struct {
 	const char *object; /* that is only waited for there; NULL: not told */
 	const char *kind;   /* what it is where nothing names it, "a semaphore"; NULL */
 	bool is_sure;       /* against what the words around the futex look like */
+	/* A function that waits for a condition gets its mutex back before it returns: this
+	 * argument of it points at that. 0: none does. */
+	unsigned mutex_argument;
 } LodeWaitFunction;
 
 /* A function by its name, demangled; NULL: it says nothing. */

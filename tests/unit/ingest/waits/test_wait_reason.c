@@ -302,6 +302,12 @@ struct account {
 	pthread_mutex_t lock;
 };
 
+struct page {
+	pthread_cond_t ready;
+	pthread_mutex_t lock;
+	int n;
+};
+
 static pthread_mutex_t ledger_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t robust_lock, heir_lock, checked_lock, again_lock, shared_lock;
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -313,7 +319,8 @@ static struct shard shards[4];
 static struct account *account;
 static pthread_t joined;
 static int ends[2];
-static uintptr_t caller_address;
+static struct page *page;
+static uintptr_t caller_address, woken_address;
 
 __attribute__((noinline)) static void hold(pthread_mutex_t *mutex)
 {
@@ -325,6 +332,21 @@ __attribute__((noinline)) static void post(struct account *to)
 {
 	hold(&to->lock);
 	to->owner[0] = 'a';
+}
+
+/* Like that of the C library when it is woken: by its name it waits for the condition. */
+__attribute__((noinline)) static void pthread_cond_wait_again(
+	pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	woken_address = (uintptr_t)__builtin_return_address(0);
+	pthread_mutex_lock(mutex);
+	pthread_cond_signal(condition);
+}
+
+__attribute__((noinline)) static void take(struct page *from)
+{
+	pthread_cond_wait_again(&from->ready, &from->lock);
+	from->n++;
 }
 
 static void wait_long(void)
@@ -389,6 +411,11 @@ static void in_member(void)
 static void in_allocated(void)
 {
 	post(account);
+}
+
+static void in_woken(void)
+{
+	take(page);
 }
 
 static void in_read_lock(void)
@@ -597,11 +624,14 @@ static void take_all(void)
 		pthread_mutex_init(&shards[i].lock, NULL);
 	account = g_new0(struct account, 1);
 	pthread_mutex_init(&account->lock, NULL);
+	page = g_new0(struct page, 1);
+	pthread_mutex_init(&page->lock, NULL);
+	pthread_cond_init(&page->ready, NULL);
 	pthread_barrier_init(&all_there, NULL, 2);
 	sem_init(&places_left, 0, 0);
 	g_assert_cmpint(pipe(ends), ==, 0);
 	pthread_mutex_t *const locks[] = {&ledger_lock, &robust_lock, &heir_lock, &checked_lock,
-		&again_lock, &shared_lock, &shards[2].lock, &account->lock};
+		&again_lock, &shared_lock, &shards[2].lock, &account->lock, &page->lock};
 	for (size_t i = 0; i < G_N_ELEMENTS(locks); i++)
 		g_assert_cmpint(pthread_mutex_lock(locks[i]), ==, 0);
 	g_assert_cmpint(pthread_rwlock_wrlock(&table_lock), ==, 0);
@@ -633,7 +663,7 @@ static void check_nameless(Fixture *self, const Waiter *waiter, const Own *row)
 /* The threads wait until the process ends. */
 static void test_own(Fixture *self, const void *data)
 {
-	static Waiter waiters[G_N_ELEMENTS(own)], joiner, joined_one, user;
+	static Waiter waiters[G_N_ELEMENTS(own)], joiner, joined_one, user, woken;
 	LodeWaitLook look = {0};
 
 	(void)data;
@@ -648,6 +678,7 @@ static void test_own(Fixture *self, const void *data)
 	joined = joined_one.thread;
 	begin(&joiner, in_join);
 	begin(&user, in_allocated);
+	begin(&woken, in_woken);
 	note_own_thread(self, joined_one.tid, "worker");
 	note_own_thread(self, user.tid, "user");
 	freeze(self);
@@ -667,6 +698,17 @@ static void test_own(Fixture *self, const void *data)
 	g_autofree char *allocated = answer(
 		self, &look, (uint32_t)getpid(), user.tid, address, false);
 	g_assert_cmpstr(allocated, ==, "lock struct account.lock (futex)");
+
+	look = (LodeWaitLook){0};
+	address = look_at(&woken, SYS_futex, &page->lock, sizeof(page->lock), &look);
+	const uintptr_t callers[] = {(uintptr_t)pthread_cond_wait_again, woken_address - 1};
+	g_array_set_size(self->chain, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(callers); i++) {
+		lode_places_find(self->places, (uint32_t)getpid(), 100, callers[i], &place);
+		g_array_append_val(self->chain, place);
+	}
+	g_autofree char *again = answer(self, &look, (uint32_t)getpid(), woken.tid, address, false);
+	g_assert_cmpstr(again, ==, "lock struct page.lock (futex)");
 }
 
 int main(int argc, char **argv)
