@@ -140,8 +140,8 @@ static void put_row(const Row *row, const LodeTerminal *terminal, FILE *out)
 	lode_display_print(terminal, out, "%s.", text->str);
 }
 
-void lode_comparison_waits_write(
-	const LodeProfile *const profiles[2], const LodeComparisonViewOptions *options, FILE *out)
+void lode_wait_comparison_write(
+	const LodeProfile *const profiles[2], const LodeWaitListOptions *options, FILE *out)
 {
 	g_auto(Compared) self = {0};
 	guint n = 0, n_left = 0;

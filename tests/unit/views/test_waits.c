@@ -227,6 +227,37 @@ static void test_head(void)
 	g_assert_null(lode_waits_head(profile, &narrow));
 }
 
+/* Of two programs: one lock is gone, syncs take longer, sleeps as long, and reads are new. */
+static void test_comparison(void)
+{
+	g_autoptr(LodeProfile) base = profile_new(), other = profile_new();
+	const LodeProfile *const both[] = {base, other};
+	const LodeWaitListOptions options = {.terminal = narrow};
+	GArray *rows = other->waits->rows;
+
+	for (guint i = 0; i < 3; i++)
+		LODE_AT(rows, LodeWait, i).reason = LODE_WAIT_READ;
+	LODE_AT(rows, LodeWait, 3).waiting_ns = 0.8 * S;
+	FILE *file = sample_open();
+	lode_wait_comparison_write(both, &options, file);
+	g_autofree char *text = sample_close(file);
+	g_test_message("%s", text);
+	g_assert_nonnull(
+		strstr(text, "Gone: waiting for ledger_lock in post (ledger.c:31), 3.00 s."));
+	g_assert_nonnull(
+		strstr(text, "New: in futex (ledger_lock) in post (ledger.c:31), 3.00 s."));
+	g_assert_nonnull(strstr(
+		text, "Longer: in fdatasync (note.log) in commit (ledger.c:50), 0.50 s → 0.80 s."));
+	g_assert_null(strstr(text, "asleep"));
+	/* A profile without waits is compared by nothing. */
+	lode_waits_free(other->waits);
+	other->waits = NULL;
+	file = sample_open();
+	lode_wait_comparison_write(both, &options, file);
+	g_autofree char *nothing = sample_close(file);
+	g_assert_cmpstr(nothing, ==, "");
+}
+
 static void test_hostile_names(void)
 {
 	static const char name[] = "=a\x1b[2Jb\x07\xc2\x9b\r\n,\"\xff";
@@ -260,6 +291,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/waits/csv", test_csv);
 	g_test_add_func("/views/waits/nothing", test_nothing);
 	g_test_add_func("/views/waits/head", test_head);
+	g_test_add_func("/views/waits/comparison", test_comparison);
 	g_test_add_func("/views/waits/hostile_names", test_hostile_names);
 	return g_test_run();
 }
