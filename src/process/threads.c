@@ -30,6 +30,7 @@ void lode_threads_init(LodeThreads *self, guint limit)
 	self->by_id = g_hash_table_new(lode_hash_pair, g_direct_equal);
 	self->n_of_pid = g_hash_table_new(NULL, NULL);
 	self->previous = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->starters = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_string_chunk_new(4096);
 	memset(self->known, 0xff, sizeof(self->known));
 }
@@ -41,6 +42,7 @@ void lode_threads_clear(LodeThreads *self)
 	g_clear_pointer(&self->by_id, g_hash_table_unref);
 	g_clear_pointer(&self->n_of_pid, g_hash_table_unref);
 	g_clear_pointer(&self->previous, g_array_unref);
+	g_clear_pointer(&self->starters, g_array_unref);
 	g_clear_pointer(&self->names, g_string_chunk_free);
 }
 
@@ -104,6 +106,7 @@ static uint32_t *known_of(LodeThreads *self, uint32_t pid, uint32_t tid)
 static uint32_t add_thread(LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t last = last_of(self, pid, tid);
+	const uint32_t nobody = LODE_NONE;
 	LodeThread thread = {.pid = pid, .tid = tid, .begin_ns = time_ns, .end_ns = UINT64_MAX};
 
 	if (self->threads->len >= self->limit) {
@@ -113,6 +116,7 @@ static uint32_t add_thread(LodeThreads *self, uint32_t pid, uint32_t tid, uint64
 	thread.ordinal = next_ordinal(self, pid, tid);
 	g_array_append_val(self->threads, thread);
 	g_array_append_val(self->previous, last);
+	g_array_append_val(self->starters, nobody);
 	*known_of(self, pid, tid) = LODE_NONE;
 	g_hash_table_replace(self->by_id, key_of(pid, tid), GUINT_TO_POINTER(self->threads->len));
 	return self->threads->len - 1;
@@ -145,6 +149,8 @@ static void apply_event(LodeThreads *self, const Event *event)
 		parent = last_of(self, event->parent_pid, event->parent_tid);
 		added = add_thread(self, event->pid, event->tid, event->time_ns);
 		thread = &LODE_AT(self->threads, LodeThread, added);
+		if (parent != LODE_NONE && parent != added)
+			LODE_AT(self->starters, uint32_t, added) = parent;
 		if (parent != LODE_NONE)
 			thread->name = LODE_AT(self->threads, LodeThread, parent).name;
 		break;
@@ -167,6 +173,11 @@ void lode_threads_apply(LodeThreads *self, const LodePerfRecord *record, uint64_
 
 	if (make_event(self, record, time_ns, &event))
 		apply_event(self, &event);
+}
+
+uint32_t lode_threads_starter(const LodeThreads *self, uint32_t thread)
+{
+	return LODE_AT(self->starters, uint32_t, thread);
 }
 
 void lode_threads_freeze(LodeThreads *self)

@@ -12,6 +12,7 @@ typedef struct {
 	GArray *threads;      /* LodeThread; names are this struct's */
 	GHashTable *by_id;    /* pid and tid → their last thread's index + 1 */
 	GHashTable *n_of_pid; /* threads that a process has had beside its first one */
+	GArray *starters;     /* uint32_t, of each thread: the one that started it; UINT32_MAX */
 	GArray *previous;     /* uint32_t: the thread that had the same ids before; UINT32_MAX */
 	GStringChunk *names;
 	uint32_t known[256]; /* private: threads found, whose ids no other had; UINT32_MAX */
@@ -39,6 +40,9 @@ uint32_t lode_threads_find(LodeThreads *self, uint32_t pid, uint32_t tid, uint64
 /* Likewise, but adds none: LODE_NONE where no thread ever had these ids. */
 uint32_t lode_threads_look_up(
 	const LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* The thread that started one; LODE_NONE: not known. */
+uint32_t lode_threads_starter(const LodeThreads *self, uint32_t thread);
 
 /* Numbers the threads of each process in the order of their beginning, the first one first. Until
  * then they have numbers in the order in which they were added. */

@@ -920,7 +920,8 @@ static void begin_samples(Reading *self, Input *input, guint number)
 	lode_perf_data_skip_samples(input->data, false);
 	input->sequence = 0;
 	if (input->threads != NULL && has_looks(input))
-		lode_sampled_waits_begin(self->options->waits, input->threads, has_chains(input));
+		lode_sampled_waits_begin(self->options->waits, input->threads, has_chains(input),
+			lode_perf_data_info(input->data)->n_cpus_online);
 	lode_row_search_begin(&self->search);
 	lode_sampled_kernel_begin(
 		&self->kernel, lode_perf_data_info(input->data), input->kernel_text);

@@ -144,8 +144,10 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 	g_free(self);
 }
 
-void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains)
+void lode_sampled_waits_begin(
+	LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains, uint32_t n_processors)
 {
+	self->times.n_processors = n_processors;
 	if (self->of_objects == NULL)
 		self->of_objects = lode_wait_names_new(self->places);
 	self->recording += self->has_begun;
@@ -881,5 +883,6 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	waits->running_ns = self->running_ns;
 	waits->waiting_ns = self->waiting_ns;
 	waits->seen_ns = MAX(self->waiting_ns - self->unseen_ns, 0);
+	lode_sampled_path_find(waits, &self->times, self->threads, profile->stacks);
 	return waits;
 }

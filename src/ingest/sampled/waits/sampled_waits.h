@@ -18,6 +18,7 @@
 
 typedef struct LodeSampledThreads LodeSampledThreads;
 typedef struct LodeSampledWaits LodeSampledWaits;
+typedef struct LodeStacks LodeStacks;
 typedef struct LodeWaits LodeWaits;
 
 /* Borrows all. */
@@ -27,7 +28,8 @@ void lode_sampled_waits_free(LodeSampledWaits *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledWaits, lode_sampled_waits_free)
 
 /* Begins a recording that has looks. `has_chains`: its stacks are meant to be whole. */
-void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains);
+void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains,
+	uint32_t n_processors);
 
 /*
  * Adds a look whose raw data is `look`, at a thread in whose rows the sample's place is `row`, or
@@ -77,7 +79,8 @@ typedef struct {
 	GArray *intervals; /* LodeWaitInterval */
 	GArray *timed;     /* LodeWaitTimed, by recording, thread and time */
 	uint32_t n_objects;
-	bool is_full; /* some are missing: there are too many */
+	uint32_t n_processors; /* of the machine; 0: not known */
+	bool is_full;          /* some are missing: there are too many */
 } LodeWaitTimes;
 
 const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self);
@@ -85,3 +88,11 @@ const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self);
 /* The rows, once the stacks are named; NULL: no recording had looks. Strings are copied to
  * `profile`; the caller frees the rest. */
 LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile);
+
+/*
+ * Fills in the path of `waits`, whose rows the intervals of `times` name, their causes, and which
+ * of them wait for work. Leaves it out where the program's end was not seen, it was not recorded as
+ * a whole, or all its time went by waiting for work until it was stopped.
+ */
+void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
+	const LodeThreads *threads, const LodeStacks *stacks);

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The critical path of a recorded program: what its threads did over time is handed to
+ * ingest/waits/critical_path.h, and what that finds to the rows of waits. Rows for one lock, or at
+ * one line, have one cause.
+ */
+#include "ingest/sampled/waits/sampled_waits.h"
+
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "ingest/waits/critical_path.h"
+#include "model/lines/own_lines.h"
+#include "model/process.h"
+#include "model/profile.h"
+#include "model/stacks.h"
+#include "model/waits.h"
+
+#include <stdlib.h>
+
+enum { MAX_REPLAYS = 32, MIN_REPLAYS = 4, REPLAYED_INTERVALS = 20000000, MAX_CHILDREN = 64 };
+
+/* Of the path: more that is not known leaves it out; more that waits for work is a program that
+ * serves until it is stopped. */
+#define MOST_UNKNOWN 0.1
+#define MOST_IDLE 0.5
+
+/* Of the path: the waits of a cause with less are not on it. */
+#define LEAST_ON_PATH 0.01
+
+/* Of the running time: threads that wait longer for a processor had not all of the machine's. */
+#define READY_SHARE 0.01
+
+/* Of the time in which threads ran: so many ran at once. */
+#define LEAST_AT_ONCE 0.01
+
+/* Of a thread's waiting: where it waits for work, it does so mostly. */
+#define MOSTLY 0.5
+
+typedef struct {
+	LodeWaits *waits;
+	const LodeWaitTimes *times;
+	const LodeThreads *threads;
+	GArray *lives;     /* LodePathThread, as those of the times */
+	GArray *intervals; /* LodePathInterval, likewise */
+	uint32_t *life_of; /* of each of the threads; LODE_NONE */
+	GArray *ended;     /* Ended */
+	uint32_t processor_cause;
+} Finding;
+
+/* A process's first thread has ended. */
+typedef struct {
+	uint64_t end_ns;
+	uint32_t life;
+} Ended;
+
+LODE_ORDER(compare_ended, Ended, LODE_ASCENDING(end_ns), LODE_ASCENDING(life))
+
+static const LodeThread *thread_of(const Finding *self, uint32_t life)
+{
+	return &LODE_AT(self->threads->threads, LodeThread,
+		LODE_AT(self->times->threads, LodeWaitThread, life).thread);
+}
+
+/* --- causes --- */
+
+static char *cause_key(const LodeWait *row, const LodeStacks *stacks)
+{
+	const LodeFrame *frame = NULL;
+
+	if (row->reason == LODE_WAIT_PROCESSOR || row->reason == LODE_WAIT_UNSEEN)
+		return g_strdup_printf("%d", (int)row->reason);
+	if (row->reason == LODE_WAIT_LOCK && row->object != NULL)
+		return g_strdup_printf("%d %u %s", (int)row->reason, row->pid, row->object);
+	for (uint32_t at = row->stack; stacks != NULL && at != LODE_NONE;) {
+		const LodeStack *stack = &LODE_AT(stacks->stacks, LodeStack, at);
+		const LodeFrame *next = &LODE_AT(stacks->frames, LodeFrame, stack->frame);
+		bool is_own = next->image != NULL && !lode_is_system_library(next->image);
+		if (frame == NULL || is_own)
+			frame = next;
+		if (is_own)
+			break;
+		at = stack->outer;
+	}
+	if (frame == NULL)
+		return g_strdup_printf("%d %u %s", (int)row->reason, row->pid,
+			row->object != NULL ? row->object : "");
+	return g_strdup_printf("%d %s %s %u", (int)row->reason,
+		frame->function != NULL ? frame->function : "",
+		frame->file != NULL ? frame->file : "", frame->line);
+}
+
+static void number_causes(Finding *self, const LodeStacks *stacks)
+{
+	g_autoptr(GHashTable)
+		numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const LodeWaitCause none = {0};
+
+	self->processor_cause = LODE_NONE;
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(self->waits->rows, LodeWait, i);
+		char *key = cause_key(row, stacks);
+		guint known = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, key));
+		if (known == 0) {
+			g_array_append_val(self->waits->causes, none);
+			known = self->waits->causes->len;
+		}
+		g_hash_table_replace(numbers, key, GUINT_TO_POINTER(known));
+		row->cause = known - 1;
+		if (row->reason == LODE_WAIT_PROCESSOR)
+			self->processor_cause = row->cause;
+	}
+}
+
+/* --- what threads did --- */
+
+static void find_lives(Finding *self)
+{
+	const GArray *threads = self->times->threads;
+
+	self->life_of = g_new(uint32_t, (gsize)self->threads->threads->len + 1);
+	for (guint i = 0; i < self->threads->threads->len; i++)
+		self->life_of[i] = LODE_NONE;
+	for (guint i = 0; i < threads->len; i++)
+		self->life_of[LODE_AT(threads, LodeWaitThread, i).thread] = i;
+	for (guint i = 0; i < threads->len; i++) {
+		const LodeWaitThread *thread = &LODE_AT(threads, LodeWaitThread, i);
+		const LodeThread *known = thread_of(self, i);
+		uint32_t starter = lode_threads_starter(self->threads, thread->thread);
+		const LodePathThread life = {thread->begin_ns, thread->end_ns,
+			starter != LODE_NONE ? self->life_of[starter] : LODE_NONE, known->pid,
+			thread->first, thread->n, known->pid == known->tid};
+		const Ended ended = {thread->end_ns, i};
+		g_array_append_val(self->lives, life);
+		if (life.is_leader && known->end_ns != UINT64_MAX)
+			g_array_append_val(self->ended, ended);
+	}
+	g_array_sort(self->ended, compare_ended);
+}
+
+/* The child of a thread's process that ended last before a wait for one did. */
+static uint32_t find_child(const Finding *self, uint32_t pid, const LodeWaitInterval *wait)
+{
+	const Ended *ended = (const Ended *)(const void *)self->ended->data;
+	guint n = LODE_PARTITION_POINT(self->ended->len, i, ended[i].end_ns <= wait->end_ns);
+
+	for (guint i = n; i > 0 && n - i < MAX_CHILDREN; i--) {
+		uint32_t starter = LODE_AT(self->lives, LodePathThread, ended[i - 1].life).starter;
+		if (ended[i - 1].end_ns <= wait->begin_ns)
+			break;
+		if (starter != LODE_NONE && thread_of(self, starter)->pid == pid)
+			return ended[i - 1].life;
+	}
+	return LODE_NONE;
+}
+
+static uint32_t ender_of(const Finding *self, uint32_t life, const LodeWaitInterval *wait)
+{
+	if (wait->other != LODE_NONE)
+		return self->life_of[wait->other];
+	return wait->kind == LODE_WAIT_CHILD ? find_child(self, thread_of(self, life)->pid, wait)
+	                                     : LODE_NONE;
+}
+
+static void add_intervals(Finding *self)
+{
+	for (guint t = 0; t < self->lives->len; t++) {
+		const LodePathThread *life = &LODE_AT(self->lives, LodePathThread, t);
+		uint64_t until_ns = 0;
+		for (uint32_t i = life->first; i < life->first + life->n; i++) {
+			const LodeWaitInterval *known = &LODE_AT(
+				self->times->intervals, LodeWaitInterval, i);
+			LodePathInterval interval = {
+				.begin_ns = MAX(known->begin_ns, until_ns),
+				.what = LODE_NONE,
+				.object = known->object,
+				.other = LODE_NONE,
+				.kind = known->kind,
+			};
+			interval.end_ns = until_ns = MAX(known->end_ns, interval.begin_ns);
+			if (known->kind != LODE_PATH_RUN) {
+				interval.other = ender_of(self, t, known);
+				interval.flags = known->is_timed_out ? LODE_PATH_ALONE : 0;
+			}
+			if (known->kind == LODE_WAIT_PROCESSOR)
+				interval.what = self->processor_cause;
+			else if (known->row != LODE_NONE)
+				interval.what =
+					LODE_AT(self->waits->rows, LodeWait, known->row).cause;
+			g_array_append_val(self->intervals, interval);
+		}
+	}
+}
+
+/* The first thread of the process that all others come from; LODE_NONE: its end is not known. */
+static uint32_t find_root(const Finding *self)
+{
+	uint32_t root = LODE_NONE;
+
+	for (guint i = 0; i < self->lives->len; i++) {
+		const LodePathThread *life = &LODE_AT(self->lives, LodePathThread, i);
+		if (life->is_leader && life->starter == LODE_NONE &&
+			(root == LODE_NONE ||
+				life->begin_ns <
+					LODE_AT(self->lives, LodePathThread, root).begin_ns))
+			root = i;
+	}
+	return root != LODE_NONE && thread_of(self, root)->end_ns != UINT64_MAX ? root : LODE_NONE;
+}
+
+/* --- processors --- */
+
+typedef struct {
+	uint64_t time_ns;
+	int64_t more;
+} Step;
+
+LODE_ORDER(compare_steps, Step, LODE_ASCENDING(time_ns), LODE_ASCENDING(more))
+
+/* The most threads that ran at once for a part of the time. */
+static uint32_t most_at_once(const Finding *self, uint32_t most)
+{
+	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(Step));
+	g_autofree double *time_ns = g_new0(double, (gsize)most + 1);
+	double all_ns = 0, above_ns = 0;
+	int64_t n = 0;
+
+	for (guint i = 0; i < self->intervals->len; i++) {
+		const LodePathInterval *run = &LODE_AT(self->intervals, LodePathInterval, i);
+		const Step ends[] = {{run->begin_ns, 1}, {run->end_ns, -1}};
+		if (run->kind == LODE_PATH_RUN)
+			g_array_append_vals(steps, ends, 2);
+	}
+	if (steps->len > 1)
+		qsort(steps->data, steps->len, sizeof(Step), compare_steps);
+	for (guint i = 0; i + 1 < steps->len; i++) {
+		const Step *step = &LODE_AT(steps, Step, i);
+		n += step->more;
+		time_ns[CLAMP(n, 0, (int64_t)most)] += (double)(step[1].time_ns - step->time_ns);
+	}
+	for (uint32_t i = 1; i <= most; i++)
+		all_ns += time_ns[i];
+	for (uint32_t i = most; i > 1; i--) {
+		above_ns += time_ns[i];
+		if (above_ns >= LEAST_AT_ONCE * all_ns)
+			return i;
+	}
+	return 1;
+}
+
+/* Those of the machine; if threads waited for one, as many as ran at once. */
+static uint32_t count_processors(const Finding *self)
+{
+	uint32_t most = CLAMP(self->times->n_processors, 1, 4096);
+	double ready_ns = 0, running_ns = 0;
+
+	for (guint i = 0; i < self->intervals->len; i++) {
+		const LodePathInterval *interval = &LODE_AT(self->intervals, LodePathInterval, i);
+		double length_ns = (double)(interval->end_ns - interval->begin_ns);
+		ready_ns += interval->kind == LODE_WAIT_PROCESSOR ? length_ns : 0;
+		running_ns += interval->kind == LODE_PATH_RUN ? length_ns : 0;
+	}
+	return ready_ns > READY_SHARE * running_ns ? most_at_once(self, most) : most;
+}
+
+/* --- what was found --- */
+
+/* Gives rows the path's time. Returns how much of it is not known. */
+static double charge_rows(Finding *self, const LodeCriticalPath *path)
+{
+	LodeWaits *waits = self->waits;
+	g_autofree double *ready_ns = g_new0(double, (gsize)self->threads->threads->len + 1);
+	g_autofree double *all_ns = g_new0(double, (gsize)self->threads->threads->len + 1);
+	double unknown_ns = 0;
+
+	for (guint i = 0; i < path->pieces->len; i++) {
+		const LodePathPiece *piece = &LODE_AT(path->pieces, LodePathPiece, i);
+		double length_ns = (double)(piece->end_ns - piece->begin_ns);
+		if (piece->interval == LODE_NONE) {
+			unknown_ns += length_ns;
+			continue;
+		}
+		const LodeWaitInterval *interval = &LODE_AT(
+			self->times->intervals, LodeWaitInterval, piece->interval);
+		if (interval->kind == LODE_WAIT_PROCESSOR)
+			ready_ns[LODE_AT(self->times->threads, LodeWaitThread, piece->thread)
+					 .thread] += length_ns;
+		else if (interval->row != LODE_NONE)
+			LODE_AT(waits->rows, LodeWait, interval->row).path_ns += length_ns;
+	}
+	/* Waits for a processor are rows in proportion. */
+	for (int is_second = 0; is_second < 2; is_second++)
+		for (guint i = 0; i < waits->rows->len; i++) {
+			LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+			if (row->reason != LODE_WAIT_PROCESSOR)
+				continue;
+			uint32_t thread = lode_threads_look_up(
+				self->threads, row->pid, row->tid, path->end_ns);
+			if (thread == LODE_NONE)
+				continue;
+			if (is_second == 0)
+				all_ns[thread] += row->waiting_ns;
+			else if (all_ns[thread] > 0)
+				row->path_ns = ready_ns[thread] * row->waiting_ns / all_ns[thread];
+		}
+	return unknown_ns;
+}
+
+static double idle_on_path(const LodeWaits *waits)
+{
+	double idle_ns = 0;
+
+	for (guint i = 0; i < waits->rows->len; i++) {
+		const LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		idle_ns += row->is_idle ? row->path_ns : 0;
+	}
+	return idle_ns;
+}
+
+/* Whether the path goes through a thread that waits for the cause. */
+static bool *find_causes_on_path(const Finding *self, const LodeCriticalPath *path)
+{
+	bool *causes = g_new0(bool, (gsize)self->waits->causes->len + 1);
+	g_autofree bool *lives = g_new0(bool, (gsize)self->lives->len + 1);
+
+	for (guint i = 0; i < path->pieces->len; i++)
+		lives[LODE_AT(path->pieces, LodePathPiece, i).thread] = true;
+	for (guint t = 0; t < self->lives->len; t++) {
+		const LodePathThread *life = &LODE_AT(self->lives, LodePathThread, t);
+		for (uint32_t i = life->first; lives[t] && i < life->first + life->n; i++) {
+			const LodePathInterval *interval = &LODE_AT(
+				self->intervals, LodePathInterval, i);
+			if (interval->kind != LODE_PATH_RUN && interval->what != LODE_NONE)
+				causes[interval->what] = true;
+		}
+	}
+	return causes;
+}
+
+static gint64 *sum_key(const LodeWait *row)
+{
+	gint64 key = (gint64)((uint64_t)row->pid << 32 | row->tid);
+
+	return g_memdup2(&key, sizeof(key));
+}
+
+/* A thread that mostly waits for a condition, or a timer, waits for work, where neither it nor one
+ * like it is on the path. Waiting that the path goes through is not for work. */
+static void find_idle(Finding *self, const LodeCriticalPath *path)
+{
+	LodeWaits *waits = self->waits;
+	double least_ns = LEAST_ON_PATH * (double)(path->end_ns - path->begin_ns);
+	g_autofree bool *on_path = find_causes_on_path(self, path);
+	g_autoptr(GHashTable)
+		sums = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+
+	for (guint i = 0; i < waits->rows->len; i++) {
+		const LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		gint64 *key = sum_key(row);
+		const double *known = g_hash_table_lookup(sums, key);
+		double sum = (known != NULL ? *known : 0) + row->waiting_ns;
+		g_hash_table_replace(sums, key, g_memdup2(&sum, sizeof(sum)));
+	}
+	for (guint i = 0; i < waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		g_autofree gint64 *key = sum_key(row);
+		const double *sum = g_hash_table_lookup(sums, key);
+		bool may_be = row->reason == LODE_WAIT_CONDITION || row->reason == LODE_WAIT_SLEEP;
+		if (path->causes[row->cause].high_ns >= least_ns)
+			row->is_idle = false;
+		else if (may_be && !on_path[row->cause] && row->waiting_ns >= MOSTLY * *sum)
+			row->is_idle = true;
+	}
+}
+
+static void take_path(Finding *self, const LodeCriticalPath *path)
+{
+	LodeWaits *waits = self->waits;
+	double length_ns = (double)(path->end_ns - path->begin_ns);
+	double unknown_ns = charge_rows(self, path);
+
+	if (unknown_ns > MOST_UNKNOWN * length_ns || idle_on_path(waits) > MOST_IDLE * length_ns) {
+		for (guint i = 0; i < waits->rows->len; i++)
+			LODE_AT(waits->rows, LodeWait, i).path_ns = 0;
+		return;
+	}
+	waits->has_path = true;
+	waits->path_running_ns = path->running_ns;
+	waits->path_sure = path->sure;
+	waits->path_threads = path->threads;
+	for (guint i = 0; i < waits->causes->len; i++)
+		LODE_AT(waits->causes, LodeWaitCause, i) = (LodeWaitCause){
+			path->causes[i].high_ns, path->causes[i].low_ns};
+	find_idle(self, path);
+}
+
+static void find_path(Finding *self, const LodeStacks *stacks)
+{
+	find_lives(self);
+	uint32_t root = find_root(self);
+	if (root == LODE_NONE)
+		return;
+	number_causes(self, stacks);
+	add_intervals(self);
+	const LodePathInput input = {
+		.threads = (const LodePathThread *)(const void *)self->lives->data,
+		.intervals = (const LodePathInterval *)(const void *)self->intervals->data,
+		.n_threads = self->lives->len,
+		.n_intervals = self->intervals->len,
+		.n_objects = self->times->n_objects,
+		.n_causes = self->waits->causes->len,
+		.n_processors = count_processors(self),
+		.main_process = LODE_AT(self->lives, LodePathThread, root).process,
+	};
+	uint32_t n_replays = CLAMP(
+		REPLAYED_INTERVALS / MAX(input.n_intervals, 1), MIN_REPLAYS, MAX_REPLAYS);
+	g_autoptr(LodeCriticalPath) path = lode_critical_path_new(&input, n_replays);
+	if (path != NULL && path->end_ns > path->begin_ns)
+		take_path(self, path);
+	if (self->waits->has_path)
+		return;
+	g_array_set_size(self->waits->causes, 0);
+	for (guint i = 0; i < self->waits->rows->len; i++)
+		LODE_AT(self->waits->rows, LodeWait, i).cause = LODE_NONE;
+}
+
+void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
+	const LodeThreads *threads, const LodeStacks *stacks)
+{
+	Finding self = {.waits = waits, .times = times, .threads = threads};
+
+	for (guint i = 0; i < times->threads->len; i++)
+		if (LODE_AT(times->threads, LodeWaitThread, i).recording !=
+			LODE_AT(times->threads, LodeWaitThread, 0).recording)
+			return;
+	if (times->is_full || times->threads->len == 0)
+		return;
+	self.lives = g_array_new(FALSE, FALSE, sizeof(LodePathThread));
+	self.intervals = g_array_new(FALSE, FALSE, sizeof(LodePathInterval));
+	self.ended = g_array_new(FALSE, FALSE, sizeof(Ended));
+	find_path(&self, stacks);
+	g_array_unref(self.lives);
+	g_array_unref(self.intervals);
+	g_array_unref(self.ended);
+	g_free(self.life_of);
+}
