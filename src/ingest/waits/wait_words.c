@@ -379,3 +379,36 @@ const char *lode_wait_variable_words(const char *variable)
 			return variables[i].words;
 	return NULL;
 }
+
+/* --- threads of run-times --- */
+
+/* As the kernel has the names, of 15 bytes at most. */
+static const struct {
+	const char *sign; /* a thread that each such process has */
+	const char *own;
+	bool has_launcher; /* its first thread waits for the one that runs main */
+} run_times[] = {
+	/* HotSpot: runtime/thread.cpp and gc/shared/ name them */
+	{"VM Thread",
+		"VM?Thread VM?Periodic?Tas* GC?Thread#* G1?* ZDriver* ZWorker* ZDirector* ZStat* "
+		"Shenandoah* Reference?Handl* Finalizer Signal?Dispatch* Service?Thread "
+		"Monitor?Deflati* C1?CompilerThre* C2?CompilerThre* JVMCI* Sweeper?thread "
+		"Notification?Th* Common-Cleaner Attach?Listener",
+		true},
+	{".NET Finalizer", ".NET?*", false},
+};
+
+unsigned lode_wait_run_time_find(const char *thread_name)
+{
+	for (unsigned i = 0; i < G_N_ELEMENTS(run_times); i++)
+		if (strcmp(run_times[i].sign, thread_name) == 0)
+			return i + 1;
+	return 0;
+}
+
+bool lode_wait_run_time_has(unsigned run_time, const char *thread_name, bool is_first)
+{
+	return run_time > 0 && run_time <= G_N_ELEMENTS(run_times) &&
+	       ((is_first && run_times[run_time - 1].has_launcher) ||
+		       fits(run_times[run_time - 1].own, thread_name));
+}

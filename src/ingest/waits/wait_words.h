@@ -55,3 +55,13 @@ const LodeWaitFunction *lode_wait_function_find(const char *name);
 /* What the variable at a futex is for, by its name as linked: "malloc's arena" of main_arena. Waits
  * in it are for a lock, also by a condition with a timeout. NULL: its own name says it best. */
 const char *lode_wait_variable_words(const char *variable);
+
+/* The run-time of a process that has a thread of this name, a number; 0: none is known by it. */
+unsigned lode_wait_run_time_find(const char *thread_name);
+
+/*
+ * Whether a thread of this name is the run-time's own there: it waits for work that the run-time
+ * has, and no program waits for it. `is_first`: it is the process's first thread, which in some
+ * only starts the program's.
+ */
+bool lode_wait_run_time_has(unsigned run_time, const char *thread_name, bool is_first);

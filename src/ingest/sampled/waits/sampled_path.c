@@ -43,6 +43,7 @@ typedef struct {
 	GArray *lives;     /* LodePathThread, as those of the times */
 	GArray *intervals; /* LodePathInterval, likewise */
 	uint32_t *life_of; /* of each of the threads; LODE_NONE */
+	bool *are_own;     /* each of the threads: a run-time's, which nothing waits for */
 	GArray *ended;     /* Ended */
 	uint32_t processor_cause;
 } Finding;
@@ -126,10 +127,13 @@ static void find_lives(Finding *self)
 		const LodeWaitThread *thread = &LODE_AT(threads, LodeWaitThread, i);
 		const LodeThread *known = thread_of(self, i);
 		uint32_t starter = lode_threads_starter(self->threads, thread->thread);
-		const LodePathThread life = {thread->begin_ns, thread->end_ns,
+		LodePathThread life = {thread->begin_ns, thread->end_ns,
 			starter != LODE_NONE ? self->life_of[starter] : LODE_NONE, known->pid,
 			thread->first, thread->n, known->pid == known->tid};
 		const Ended ended = {thread->end_ns, i};
+		/* That of the first thread ends the program. */
+		if (self->are_own[thread->thread] && !life.is_leader)
+			life.n = 0;
 		g_array_append_val(self->lives, life);
 		if (life.is_leader && known->end_ns != UINT64_MAX)
 			g_array_append_val(self->ended, ended);
@@ -164,7 +168,7 @@ static uint32_t ender_of(const Finding *self, uint32_t life, const LodeWaitInter
 static void add_intervals(Finding *self)
 {
 	for (guint t = 0; t < self->lives->len; t++) {
-		const LodePathThread *life = &LODE_AT(self->lives, LodePathThread, t);
+		const LodeWaitThread *life = &LODE_AT(self->times->threads, LodeWaitThread, t);
 		uint64_t until_ns = 0;
 		for (uint32_t i = life->first; i < life->first + life->n; i++) {
 			const LodeWaitInterval *known = &LODE_AT(
@@ -343,6 +347,13 @@ static gint64 *sum_key(const LodeWait *row)
 	return g_memdup2(&key, sizeof(key));
 }
 
+static bool is_of_run_time(const Finding *self, const LodeWait *row)
+{
+	uint32_t thread = lode_threads_look_up(self->threads, row->pid, row->tid, UINT64_MAX);
+
+	return thread != LODE_NONE && self->are_own[thread];
+}
+
 /* A thread that mostly waits for a condition, or a timer, waits for work, where neither it nor one
  * like it is on the path. Waiting that the path goes through is not for work. */
 static void find_idle(Finding *self, const LodeCriticalPath *path)
@@ -364,6 +375,8 @@ static void find_idle(Finding *self, const LodeCriticalPath *path)
 		LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
 		g_autofree gint64 *key = sum_key(row);
 		const double *sum = g_hash_table_lookup(sums, key);
+		if (is_of_run_time(self, row))
+			continue;
 		bool may_be = row->reason == LODE_WAIT_CONDITION || row->reason == LODE_WAIT_SLEEP;
 		if (path->causes[row->cause].high_ns >= least_ns)
 			row->is_idle = false;
@@ -437,7 +450,9 @@ void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
 	self.lives = g_array_new(FALSE, FALSE, sizeof(LodePathThread));
 	self.intervals = g_array_new(FALSE, FALSE, sizeof(LodePathInterval));
 	self.ended = g_array_new(FALSE, FALSE, sizeof(Ended));
+	self.are_own = lode_sampled_waits_run_time_threads(threads);
 	find_path(&self, stacks);
+	g_free(self.are_own);
 	g_array_unref(self.lives);
 	g_array_unref(self.intervals);
 	g_array_unref(self.ended);

@@ -10,6 +10,7 @@
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/waits/wait_names.h"
 #include "ingest/waits/wait_reason.h"
+#include "ingest/waits/wait_words.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -805,6 +806,28 @@ static bool is_idle(const LodeSampledWaits *self, const Row *row, double share)
 	}
 }
 
+bool *lode_sampled_waits_run_time_threads(const LodeThreads *threads)
+{
+	bool *are_own = g_new0(bool, (gsize)threads->threads->len + 1);
+	g_autoptr(GHashTable) run_times = g_hash_table_new(NULL, NULL);
+
+	for (guint i = 0; i < threads->threads->len; i++) {
+		const LodeThread *thread = &LODE_AT(threads->threads, LodeThread, i);
+		unsigned found = thread->name != NULL ? lode_wait_run_time_find(thread->name) : 0;
+		if (found > 0)
+			g_hash_table_insert(
+				run_times, GUINT_TO_POINTER(thread->pid), GUINT_TO_POINTER(found));
+	}
+	for (guint i = 0; i < threads->threads->len; i++) {
+		const LodeThread *thread = &LODE_AT(threads->threads, LodeThread, i);
+		void *found = g_hash_table_lookup(run_times, GUINT_TO_POINTER(thread->pid));
+		are_own[i] = found != NULL && thread->name != NULL &&
+		             lode_wait_run_time_has(GPOINTER_TO_UINT(found), thread->name,
+				     thread->pid == thread->tid);
+	}
+	return are_own;
+}
+
 static char *name_of(const LodeSampledWaits *self, LodeProfile *profile, uint32_t name)
 {
 	return name != LODE_NONE
@@ -816,6 +839,7 @@ static char *name_of(const LodeSampledWaits *self, LodeProfile *profile, uint32_
 static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *out)
 {
 	g_autofree double *of_thread = g_new0(double, self->threads->threads->len);
+	g_autofree bool *are_own = lode_sampled_waits_run_time_threads(self->threads);
 
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &LODE_AT(self->rows, Row, i);
@@ -839,7 +863,8 @@ static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *o
 			.count = row->count,
 			.longest_ns = row->longest_ns,
 			.looks = row->looks,
-			.is_idle = is_idle(self, row, row->waiting_ns / of_thread[row->thread]),
+			.is_idle = are_own[row->thread] ||
+		                   is_idle(self, row, row->waiting_ns / of_thread[row->thread]),
 		};
 		g_array_append_val(out->rows, named);
 	}

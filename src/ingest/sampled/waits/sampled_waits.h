@@ -89,6 +89,10 @@ const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self);
  * `profile`; the caller frees the rest. */
 LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile);
 
+/* Whether each of the threads is a run-time's own (ingest/waits/wait_words.h): × their number, at
+ * least 1. The caller frees it. */
+bool *lode_sampled_waits_run_time_threads(const LodeThreads *threads);
+
 /*
  * Fills in the path of `waits`, whose rows the intervals of `times` name, their causes, and which
  * of them wait for work. Leaves it out where the program's end was not seen, it was not recorded as
