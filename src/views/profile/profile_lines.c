@@ -255,6 +255,12 @@ static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 		example[0] != '\0' ? ", such as " : "", example);
 }
 
+/* It changes nothing that a listing shows. */
+static bool is_small(const LodeProfile *profile, const LodeUnresolved *row)
+{
+	return lode_profile_unresolved_share(profile, row) < 0.0005;
+}
+
 void lode_profile_lines_unresolved(
 	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
@@ -262,10 +268,23 @@ void lode_profile_lines_unresolved(
 		fputs("Unresolved: nothing.\n", out);
 		return;
 	}
+	guint n_small = 0;
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		n_small += is_small(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i));
+	if (n_small == profile->unresolved->len) {
+		lode_display_print(terminal, out,
+			"Unresolved: less than 0.05 %% of the weight; lode info says why.");
+		return;
+	}
 	fputs("Unresolved, by share of weight:\n", out);
 	for (guint i = 0; i < profile->unresolved->len; i++)
-		put_reason(
-			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
+		if (!is_small(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i)))
+			put_reason(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i),
+				terminal, out);
+	if (n_small > 0)
+		lode_display_print(terminal, out,
+			"  less than 0.05 %% each: %u more reason%s, which lode info lists",
+			n_small, n_small == 1 ? "" : "s");
 }
 
 void lode_profile_lines_incomplete(
