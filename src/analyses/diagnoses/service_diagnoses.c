@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/service_diagnoses.h"
 
+#include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -493,13 +494,20 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 {
 	double percent = 100 * share_of(self, sums->all);
 	g_autofree char *names = names_text(sums->names, sums->all, MOST_LETTERS);
-	bool is_one = n_said(sums->names, sums->all, MOST_LETTERS) == 1 &&
-	              !g_str_has_suffix(names, " and others");
+	guint n_names = n_said(sums->names, sums->all, MOST_LETTERS);
+	bool is_one = n_names == 1 && !g_str_has_suffix(names, " and others");
 	guint n = sums->functions->len;
 
-	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s%.1f %% with all that %s: %s",
-		is_least(self, sums) ? "at least " : "", percent, is_one ? "it calls" : "they call",
-		names);
+	g_autofree char *first = said_name(g_array_index(sums->names, Sum, 0).key);
+	/* Evidence does not repeat the title. */
+	bool is_told = strstr(diagnosis->title, first) != NULL;
+	lode_diagnosis_add_evidence(diagnosis, percent, "%",
+		"%s%.1f %% of the %s with all that %s%s%s", is_least(self, sums) ? "at least " : "",
+		percent, lode_diagnosis_weight(self->context), is_one ? "it calls" : "they call",
+		is_told ? "" : ": ", is_told ? "" : names);
+	if (is_told && strstr(diagnosis->title, names) == NULL)
+		lode_diagnosis_add_evidence(
+			diagnosis, n_names, "functions", "called are %s", names);
 	if (sums->lines->len == 0 || sums->all - sums->unknown < NAMED * sums->all) {
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;

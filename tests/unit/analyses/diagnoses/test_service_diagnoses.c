@@ -92,7 +92,7 @@ static void test_example(void)
 	g_assert_cmpfloat_with_epsilon(one->high, 2.4 * 0.95 * most_time(one), 1e-9);
 	g_assert_cmpuint(one->places, ==, 2);
 	g_assert_cmpuint(one->functions, ==, 2);
-	g_assert_cmpstr(evidence_at(one, 0), ==, "30.0 % with all that they call: malloc and free");
+	g_assert_cmpstr(evidence_at(one, 0), ==, "30.0 % of the time with all that they call");
 	g_assert_cmpstr(evidence_at(one, 1), ==,
 		"67 % of it is called from work.c:12 in work; 2 functions call");
 	g_assert_null(evidence_at(one, 2));
