@@ -90,14 +90,15 @@ static void put_line(const LodeTerminal *terminal, const char *begin, const char
 	lode_diagnosis_lines_put(terminal, line, out);
 }
 
-static void put_title(
-	const LodeDiagnosis *self, guint number, const LodeTerminal *terminal, FILE *out)
+void lode_diagnosis_lines_title(
+	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out)
 {
+	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autofree char *begin = g_strdup_printf("D%-3u", number);
+	g_autofree char *begin = g_strdup_printf("D%-3u", index + 1);
 
-	append_saves(text, self);
-	g_string_append_printf(text, "  %s", self->title);
+	append_saves(text, one);
+	g_string_append_printf(text, "  %s", one->title);
 	put_line(terminal, begin, text->str, out);
 }
 
@@ -147,7 +148,7 @@ void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *pr
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
-	put_title(one, index + 1, terminal, out);
+	lode_diagnosis_lines_title(self, index, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		put_line(terminal, "    ", place->str, out);
@@ -163,7 +164,7 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
-	put_title(one, index + 1, terminal, out);
+	lode_diagnosis_lines_title(self, index, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		lode_display_print_indented(terminal, INDENT, out, "%s", place->str);
