@@ -518,7 +518,9 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 			nearest);
 	else
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"no function '%s' in the profile", self->options->name);
+			"no function '%s' in the profile: 'lode report FILE --functions' lists "
+			"them",
+			self->options->name);
 }
 
 static void add_function(LodeAnnotatedPlaces *self, uint32_t number, double weight, double total)
