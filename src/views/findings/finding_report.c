@@ -413,6 +413,13 @@ static void put_left_handlers(const View *self)
 	}
 }
 
+/* What a share of the samples is a share of, of all processor time: the samples are of the
+ * program's own code. Of a time too short to be accounted the head says nothing of the kernel. */
+static double user_share(const View *self)
+{
+	return self->diagnoses->seconds >= LODE_LEAST_ACCOUNTED ? self->diagnoses->user : 1;
+}
+
 /* One line: the whole account is in `lode info`. */
 static void put_unresolved(const View *self)
 {
@@ -450,8 +457,7 @@ static void put_unnamed(const View *self)
 
 	for (guint i = 0; i < self->profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
-		double its = self->diagnoses->user *
-		             lode_profile_unresolved_share(self->profile, row);
+		double its = user_share(self) * lode_profile_unresolved_share(self->profile, row);
 		if (strcmp(row->reason, LODE_UNRESOLVED_UNNAMED) != 0 || its < MUCH_UNNAMED)
 			continue;
 		lode_display_print(&self->options->terminal, self->out,
@@ -527,10 +533,10 @@ static bool is_diagnosed(const View *self, uint32_t finding)
 	return false;
 }
 
-/* Of all time, as what stands around it: the samples are of the program's own code. */
+/* Of all time, as what stands around it. */
 static double screen_time(const View *self, const LodeFinding *finding)
 {
-	return finding->time * self->diagnoses->user;
+	return finding->time * user_share(self);
 }
 
 /* "F1  38.5 %  hash_step (table.c:41)  load pointer", and of a pattern, whose share is that of all
@@ -662,8 +668,7 @@ static void put_screen_head(const View *self)
 	g_auto(LodeTopFunctions) functions = {0};
 	const LodeTerminal *terminal = &self->options->terminal;
 
-	lode_top_functions_init(
-		&functions, self->functions, self->weight_event, self->diagnoses->user);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
 	lode_profile_lines_head_of_diagnoses(
@@ -794,8 +799,7 @@ static void write_undiagnosed(const View *self)
 
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
-	lode_top_functions_init(
-		&functions, self->functions, self->weight_event, self->diagnoses->user);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	lode_top_functions_write(&functions, terminal, self->out);
 	put_unnamed(self);
 	fputc('\n', self->out);
@@ -1001,8 +1005,7 @@ static void put_json_screen(const View *self, LodeJsonStream *json)
 	g_autofree char *programs = lode_profile_programs(self->profile);
 
 	lode_json_member_string(json, "programs", programs);
-	lode_top_functions_init(
-		&functions, self->functions, self->weight_event, self->diagnoses->user);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
 	lode_top_functions_json(&functions, json);

@@ -19,10 +19,8 @@
 
 enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
-/* The share of time in the kernel from which on it is shown: a smaller one hides nothing. Times
- * below some ticks of the scheduler may be counted wholly on the wrong side. */
+/* The share of time in the kernel from which on it is shown: a smaller one hides nothing. */
 #define NOTABLE_SHARE 0.01
-#define LEAST_SECONDS 0.02
 
 #define NS_PER_S 1e9
 
@@ -140,7 +138,7 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 	g_autofree char *text = lode_kernel_share_text(profile);
 
 	if (lode_kernel_share(profile) >= NOTABLE_SHARE &&
-		profile->user_seconds + profile->system_seconds >= LEAST_SECONDS)
+		profile->user_seconds + profile->system_seconds >= LODE_LEAST_ACCOUNTED)
 		lode_display_print(terminal, out, "%s", text);
 }
 
@@ -182,8 +180,8 @@ static double processor_seconds(const LodeProfile *profile, uint32_t weight_even
 	double seconds = profile->user_seconds + profile->system_seconds;
 	bool is_time = strcmp(lode_finding_unit(profile, weight_event), "ns") == 0;
 
-	if (seconds >= LEAST_SECONDS || profile->n_samples == 0 || !is_time)
-		return seconds >= LEAST_SECONDS ? seconds : 0;
+	if (seconds >= LODE_LEAST_ACCOUNTED || profile->n_samples == 0 || !is_time)
+		return seconds >= LODE_LEAST_ACCOUNTED ? seconds : 0;
 	return lode_profile_event_total(profile, weight_event) / NS_PER_S;
 }
 
@@ -206,7 +204,7 @@ void lode_profile_lines_head_of_diagnoses(
 	if (profile->wall_seconds > 0)
 		g_string_append_printf(line, " in %.*g s", profile->wall_seconds < 0.1 ? 2 : 3,
 			profile->wall_seconds);
-	if (accounted >= LEAST_SECONDS)
+	if (accounted >= LODE_LEAST_ACCOUNTED)
 		g_string_append_printf(line, ", %.1f %% in the kernel%s",
 			100 * profile->system_seconds / accounted,
 			profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
