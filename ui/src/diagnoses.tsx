@@ -178,7 +178,7 @@ function Row({ one, route }: { one: Diagnosis; route: Route }) {
 			<tr class={isOpen ? "open" : ""}>
 				<td class="share">
 					<Range low={one.saves.low} high={one.saves.high} />
-					<b>{percents(one.saves.low, one.saves.high)}</b>
+					<b>{one.saves.high > 0 ? percents(one.saves.low, one.saves.high) : ""}</b>
 				</td>
 				<td class="number optional">
 					{share(one.time)} <span class="faint">±{(100 * one.time_error).toFixed(1)}</span>

@@ -679,7 +679,7 @@ static void put_diagnosis_lines(const LodeAnnotation *self, FILE *out)
 	lode_diagnosis_lines_write(
 		self->options->diagnoses, self->profile, self->found.index, terminal, out);
 	if (n == 0)
-		lode_display_print(terminal, out, "No instruction of this profile stands for it.");
+		lode_display_print(terminal, out, "No code of the profile is known to call it.");
 	else
 		lode_display_print(terminal, out,
 			"Places: %u, functions: %u; costliest first:", self->diagnosis->places,

@@ -17,10 +17,12 @@ enum { INDENT = 4, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 
 /* --- text --- */
 
-/* "saves 20–35 %", "saves up to 35 %". */
+/* "saves 20–35 %", "saves up to 35 %"; without a remedy "takes 36 %". */
 static void append_saves(GString *out, const LodeDiagnosis *self)
 {
-	if (isnan(self->low))
+	if (!lode_diagnosis_saves(self))
+		g_string_append_printf(out, "takes %.0f %%", 100 * self->time);
+	else if (isnan(self->low))
 		g_string_append_printf(out, "saves up to %.0f %%", 100 * self->high);
 	else
 		g_string_append_printf(

@@ -626,9 +626,10 @@ static void put_diagnoses_next(const View *self)
 
 	put_unresolved(self);
 	put_left_handlers(self);
-	/* The second command only where it has room. */
+	/* The second command only where there is code to show, and room. */
+	bool has_code = lode_diagnoses_at(self->diagnoses, first)->at->len > 0;
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
-	lode_display_print(terminal, self->out, "%s", has_room ? more : next);
+	lode_display_print(terminal, self->out, "%s", has_code && has_room ? more : next);
 	put_further(self, path, uncovered_share(self) >= MOSTLY_UNCOVERED);
 }
 

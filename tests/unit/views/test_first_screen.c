@@ -130,6 +130,26 @@ static void test_muted(void)
 	g_assert_cmpuint(count(none, " more: "), ==, 0);
 }
 
+/* It has no remedy: it takes time, and saves nothing. No code is proposed where none is known. */
+static void test_without_remedy(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(1);
+	LodeDiagnosis *one = lode_diagnoses_at(diagnoses, 0);
+	const LodeFindingPlace place = {0, 0.36};
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	one->low = one->high = 0;
+	one->time = 0.36;
+	g_auto(GStrv) lines = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(lines, "D1  takes 36 %  divisions"), ==, 1);
+	g_assert_cmpuint(count(lines, "saves"), ==, 0);
+	g_assert_cmpuint(count(lines, "lode annotate"), ==, 0);
+	g_array_append_val(one->at, place);
+	g_auto(GStrv) with_code = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(with_code, "lode annotate x.lode D1"), ==, 1);
+}
+
 static void test_authors(void)
 {
 	g_autoptr(LodeDiagnoses) diagnoses = many(1);
@@ -208,6 +228,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/first_screen/fits", test_fits);
 	g_test_add_func("/views/first_screen/muted", test_muted);
+	g_test_add_func("/views/first_screen/without_remedy", test_without_remedy);
 	g_test_add_func("/views/first_screen/authors", test_authors);
 	g_test_add_func("/views/first_screen/undiagnosed", test_undiagnosed);
 	g_test_add_func("/views/first_screen/hostile_names", test_hostile_names);
