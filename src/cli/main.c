@@ -7,6 +7,7 @@
 
 #include "base/arrays/large_blocks.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/text/suggestion.h"
 #include "cli/completion.h"
 #include "cli/fatal_faults.h"
@@ -165,8 +166,33 @@ static int fail_incomplete_verb(char *const *words, const char *list)
 	return fail_usage(words[0], message);
 }
 
+/* A verb is missing before the name of a file: which one, by what the file is. NULL: it is none.
+ * The caller frees it. */
+static char *missing_verb(const char *word)
+{
+	switch (lode_file_kind(word)) {
+	case LODE_FILE_KIND_PROFILE:
+		return g_strdup_printf("'lode report %s' shows the profile", word);
+	case LODE_FILE_KIND_RECORDING:
+		return g_strdup_printf(
+			"'lode import %s -o x.lode' makes a profile of the recording", word);
+	case LODE_FILE_KIND_PACKED_TRACE:
+		return g_strdup_printf("'lode trace info %s' shows the trace", word);
+	default:
+		break;
+	}
+	bool is_program = strchr(word, '/') != NULL && access(word, X_OK) == 0 &&
+	                  !g_file_test(word, G_FILE_TEST_IS_DIR);
+	return is_program ? g_strdup_printf("'lode run -- %s' records the program", word) : NULL;
+}
+
 static int fail_unknown_verb(char *const *words)
 {
+	g_autofree char *verb = missing_verb(words[0]);
+	if (verb != NULL) {
+		g_autofree char *message = g_strdup_printf("a verb is missing: %s", verb);
+		return fail_usage("", message);
+	}
 	g_autofree char *list = verbs_beginning(words[0]);
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 

@@ -5,6 +5,8 @@
 #include "cli/interrupt.h"
 #include "views/form/display_text.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,8 +23,8 @@ static unsigned terminal_width(void)
 	return size.ws_col;
 }
 
-static char *compose(
-	const char *stage, double done, double total, const char *detail, double seconds)
+/* What is done of a stage, without the time that it took so far. */
+static char *compose(const char *stage, double done, double total, const char *detail)
 {
 	GString *line = g_string_new(stage);
 	char number[LODE_NUMBER_SIZE];
@@ -33,8 +35,59 @@ static char *compose(
 		g_string_append_printf(line, "  %s", lode_number_format_count(done, number));
 	if (detail != NULL && *detail != '\0')
 		g_string_append_printf(line, "  %s", detail);
-	g_string_append_printf(line, "  %.0f s", seconds);
 	return g_string_free(line, FALSE);
+}
+
+static double seconds_since(gint64 start_us)
+{
+	return (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
+}
+
+/* With the mutex. */
+static void draw_line(LodeTerminalProgress *self)
+{
+	g_autoptr(GString) shown = g_string_new(NULL);
+	g_autofree char *line = g_strdup_printf(
+		"%s  %.0f s", self->drawn, seconds_since(self->start_us));
+	bool is_ascii = !g_get_charset(NULL);
+
+	/* The name of the item may come from a recording. */
+	lode_display_append(shown, line, is_ascii);
+	/* A line that wraps cannot be erased. */
+	lode_display_shorten(shown, terminal_width() - 1, is_ascii);
+	fprintf(stderr, "\r%s\033[K", shown->str);
+	fflush(stderr);
+	self->drawn_us = g_get_monotonic_time();
+	self->is_visible = true;
+}
+
+static gpointer tick(gpointer user_data)
+{
+	LodeTerminalProgress *self = user_data;
+
+	g_mutex_lock(&self->mutex);
+	while (!self->is_ending) {
+		gint64 next_us = g_get_monotonic_time() + G_USEC_PER_SEC;
+		g_cond_wait_until(&self->ends, &self->mutex, next_us);
+		gint64 now_us = g_get_monotonic_time();
+		bool is_due = now_us - self->start_us >= DELAY_US &&
+		              now_us - self->drawn_us >= G_USEC_PER_SEC;
+		if (!self->is_ending && self->is_working && is_due)
+			draw_line(self);
+	}
+	g_mutex_unlock(&self->mutex);
+	return NULL;
+}
+
+/* Signals are for the thread that works. */
+static void start_ticker(LodeTerminalProgress *self)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	self->ticker = g_thread_try_new("progress", tick, self, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void draw(const char *stage, double done, double total, const char *detail, void *user_data)
@@ -46,21 +99,15 @@ static void draw(const char *stage, double done, double total, const char *detai
 		lode_terminal_progress_hide(self);
 		return;
 	}
-	if (now_us - self->start_us < DELAY_US || now_us - self->drawn_us < INTERVAL_US)
-		return;
-	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
-	g_autofree char *line = compose(stage, done, total, detail, seconds);
-	g_autoptr(GString) shown = g_string_new(NULL);
-	bool is_ascii = !g_get_charset(NULL);
-
-	/* The name of the item may come from a recording. */
-	lode_display_append(shown, line, is_ascii);
-	/* A line that wraps cannot be erased. */
-	lode_display_shorten(shown, terminal_width() - 1, is_ascii);
-	fprintf(stderr, "\r%s\033[K", shown->str);
-	fflush(stderr);
-	self->drawn_us = now_us;
-	self->is_visible = true;
+	g_mutex_lock(&self->mutex);
+	self->is_working = true;
+	g_free(self->drawn);
+	self->drawn = compose(stage, done, total, detail);
+	if (now_us - self->start_us >= DELAY_US && now_us - self->drawn_us >= INTERVAL_US)
+		draw_line(self);
+	g_mutex_unlock(&self->mutex);
+	if (self->ticker == NULL)
+		start_ticker(self);
 }
 
 /* A log has lines, and few. */
@@ -73,9 +120,8 @@ static void print(const char *stage, double done, double total, const char *deta
 
 	if (stage == NULL || !is_due)
 		return;
-	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
-	g_autofree char *line = compose(stage, done, total, detail, seconds);
-	lode_display_line(stderr, "lode: %s", line);
+	g_autofree char *line = compose(stage, done, total, detail);
+	lode_display_line(stderr, "lode: %s  %.0f s", line, seconds_since(self->start_us));
 	self->drawn_us = now_us;
 }
 
@@ -116,14 +162,24 @@ void lode_terminal_progress_init(LodeTerminalProgress *self)
 
 void lode_terminal_progress_hide(LodeTerminalProgress *self)
 {
-	if (!self->is_visible)
-		return;
-	fputs("\r\033[K", stderr);
-	fflush(stderr);
-	self->is_visible = false;
+	g_mutex_lock(&self->mutex);
+	if (self->is_visible) {
+		fputs("\r\033[K", stderr);
+		fflush(stderr);
+		self->is_visible = false;
+	}
+	self->is_working = false;
+	g_mutex_unlock(&self->mutex);
 }
 
 void lode_terminal_progress_clear(LodeTerminalProgress *self)
 {
+	g_mutex_lock(&self->mutex);
+	self->is_ending = true;
+	g_cond_signal(&self->ends);
+	g_mutex_unlock(&self->mutex);
+	if (self->ticker != NULL)
+		g_thread_join(g_steal_pointer(&self->ticker));
 	lode_terminal_progress_hide(self);
+	g_clear_pointer(&self->drawn, g_free);
 }

@@ -3,6 +3,10 @@
  * The progress line on standard error, after two seconds of work. On a terminal it is redrawn, and
  * erased at the end. Elsewhere, as in a log, it is a line of its own every ten seconds, or as many
  * as LODE_PROGRESS in the environment says; 0: none. Also stops the work on Ctrl-C.
+ *
+ * From the first report of some work on, a thread of its own draws the line again each second, so
+ * that also a stage that reports nothing more is seen to go on. While it is hidden, as while a
+ * program runs, the thread writes nothing.
  */
 #pragma once
 
@@ -13,6 +17,12 @@ typedef struct {
 	gint64 start_us, drawn_us;
 	gint64 line_interval_us; /* between lines, unless it is a terminal; 0: no lines */
 	bool is_visible;
+	/* private: the thread, and what it draws; the mutex also guards is_visible */
+	GThread *ticker; /* NULL: nothing was reported yet */
+	GMutex mutex;
+	GCond ends;
+	bool is_ending, is_working; /* working: from a report to where the line is hidden */
+	char *drawn;                /* the line without the seconds */
 } LodeTerminalProgress;
 
 /* Starts the clock and catches Ctrl-C. */

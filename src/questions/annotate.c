@@ -227,6 +227,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	if (!asking->asker->mined(asking, &choice, &mined, error))
 		return false;
 	if (self->has_diagnosis) {
+		lode_progress_report(asking->progress, "finding diagnoses", 0, 0, NULL);
 		diagnoses = lode_diagnose(mined.profile, mined.run->findings,
 			lode_profile_weight_of(mined.profile, mined.run), annotate->own);
 		lode_diagnoses_join(diagnoses);

@@ -289,6 +289,8 @@ static LodeDiagnoses *diagnose(
 	const LodeAsking *asking, const Options *self, const LodeMined *mined, GError **error)
 {
 	const LodeReportOptions *report = &self->report;
+
+	lode_progress_report(asking->progress, "finding diagnoses", 0, 0, NULL);
 	g_autoptr(LodeDiagnoses) diagnoses = lode_diagnose(mined->profile, mined->run->findings,
 		lode_profile_weight_of(mined->profile, mined->run), report->own);
 	bool is_list = report->is_explained || report->limit > 0;

@@ -485,7 +485,9 @@ bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProg
 	gpointer name;
 	g_hash_table_iter_init(&at, options->source->shown);
 	while (g_hash_table_iter_next(&at, &name, NULL))
-		g_hash_table_remove(options->source->refused, name);
+		if (GPOINTER_TO_INT(g_hash_table_lookup(options->source->refused, name)) !=
+			LODE_SOURCE_NEWER)
+			g_hash_table_remove(options->source->refused, name);
 	bool is_whole = !lode_progress_is_cancelled(progress);
 	lode_progress_end(progress);
 	if (is_whole)

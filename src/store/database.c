@@ -303,7 +303,7 @@ static void set_foreign_error(const char *path, GError **error)
 		{"\211RPS", "not a lode profile, but a packed address trace: 'lode trace info' and "
 			    "'lode trace simulate' read it"},
 	};
-	const char *message = "not a lode profile";
+	const char *message = "not a lode profile: 'lode run' and 'lode import' write such";
 
 	for (size_t i = 0; path != NULL && i < G_N_ELEMENTS(kinds); i++)
 		if (lode_file_begins_with(path, kinds[i].start, strlen(kinds[i].start)))
@@ -329,7 +329,7 @@ bool lode_database_fail(LodeDatabase *self, GError **error)
 		set_foreign_error(sqlite3_db_filename(self->handle, "main"), error);
 	else if ((result & 0xff) == SQLITE_CORRUPT)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"the profile is damaged or was cut short");
+			"the profile is damaged or was cut short: copy it or record it again");
 	else if ((result & 0xff) == SQLITE_BUSY)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "in use by another process");
 	else if (code == LODE_ERROR_IO && system_error != 0)
@@ -720,7 +720,8 @@ static bool check_is_file(const char *path, GError **error)
 	if (stat(path, &status) != 0) {
 		int code = errno == ENOENT || errno == ENOTDIR ? LODE_ERROR_NOT_FOUND
 		                                               : LODE_ERROR_IO;
-		g_set_error_literal(error, LODE_ERROR, code, g_strerror(errno));
+		g_set_error(error, LODE_ERROR, code, "%s%s", g_strerror(errno),
+			errno == ENOENT ? ": 'lode run -- PROGRAM' writes PROGRAM.lode" : "");
 		return false;
 	}
 	if (!S_ISREG(status.st_mode)) {

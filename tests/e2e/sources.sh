@@ -110,6 +110,26 @@ names "nor in a named folder" "$work/private/secret.key" "has not the name of a 
 mkdir tree/src/.git
 names "a file in a hidden folder" "$work/tree/src/.git/x.c" "in a hidden folder"
 
+program '' >tree/src/m.c
+compile tree/src m.c "$work/moved"
+record moved
+mkdir -p private/tree/src
+mv tree/src/m.c private/tree/src/m.c
+show
+check "source that is no longer there" "$(has_not 'THE LINE')" "$(says 'm.c, which is not there; --source DIR')"
+show --source private
+check "below the folder that it was moved to" "$(has 'THE LINE')"
+mv private/tree/src/m.c tree/src/m.c
+touch -d '1 hour' tree/src/m.c
+show
+check "source that is newer than the program" "$(has 'THE LINE')" "$(says 'm.c, which is newer than the program')"
+if [ "$(id -u)" -eq 0 ]; then
+	chown 65534 tree/src/m.c
+	show
+	check "root sees what belongs to another user" "$(has 'THE LINE')"
+fi
+rm -r private/tree
+
 program "#line 1 \"$work/private/x.c\"" >tree/src/d.c
 secret private/x.c
 compile / "$work/tree/src/d.c" "$work/wide"

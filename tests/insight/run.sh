@@ -55,7 +55,7 @@ awk -v share="$hottest" -v limit=$limit 'BEGIN { exit !(share <= limit) }' ||
 
 # The patterns of the first screen, two lines each: the finding, and its places.
 patterns() {
-	sed -n '/^ *Patterns/,/^$/p' "$1" | sed 1d | grep -E 'F[0-9]+  ' | head -n 2
+	sed -n '/  id  pattern$/,/^$/p' "$1" | sed 1d | grep -E 'F[0-9]+  ' | head -n 2
 }
 
 patterns "$directory/report" >"$directory/patterns"

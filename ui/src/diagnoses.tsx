@@ -180,7 +180,7 @@ function Row({ one, route }: { one: Diagnosis; route: Route }) {
 			<tr class={isOpen ? "open" : ""}>
 				<td class="share">
 					<Range low={saves.low} high={saves.high} />
-					<b>{percents(saves.low, saves.high)}</b>
+					<b>{saves.high > 0 ? percents(saves.low, saves.high) : ""}</b>
 					{isWait && <span class="faint"> by the clock</span>}
 				</td>
 				<td class="number optional">

@@ -5,7 +5,7 @@
  *   own      the user's code, or what runs it, as the main loop of an interpreter
  *   service  of a library of the system, or of a family
  *   through  neither: the kernel, stubs, headers of the toolchain, inlined parts of libraries, and
- *            in an image with source lines what has none, as a library that it was linked with
+ *            in an image with own source lines what has none, as a library that it was linked with
  *
  * A frame is an entry if it is a service and the next outward that is not "through" is own. Of
  * services that are inlined in each other the innermost is the entry, too. A pair
@@ -122,7 +122,7 @@ typedef struct {
 	uint32_t *hosts;   /* the builtin around, with no own code or service between; LODE_NONE */
 	const char **called;     /* of it, as in LodeServiceCaller */
 	double *costs, *samples; /* of each stack alone */
-	GHashTable *with_lines;  /* images, of which some code has its source lines */
+	GHashTable *with_lines;  /* images, of which some own code has its source lines */
 	bool *is_in_run_time; /* it is of the program of a run-time environment, or one around is */
 } Walk;
 
@@ -361,7 +361,9 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 		labels[k] = g_new(uint32_t, MAX(n, 1));
 	for (guint i = 0; i < stacks->frames->len; i++) {
 		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, i);
-		if (frame->image != NULL && frame->file != NULL && !frame->is_inlined)
+		/* Rust's standard library has its lines also in a program that was built without.
+		 */
+		if (frame->image != NULL && !frame->is_inlined && has_own_file(self, frame))
 			g_hash_table_add(walk.with_lines, frame->image);
 	}
 	for (guint i = 0; i < stacks->samples->len; i++) {

@@ -222,6 +222,8 @@ static void join_kernel(LodeDiagnoses *self)
 		if (service == NULL)
 			continue;
 		double both = MIN(service->high + kernel->high, 0.99);
+		if (!lode_diagnosis_saves(service))
+			continue;
 		lode_diagnosis_add_evidence(service, 100 * both, "%",
 			"with the time in the kernel, which its line enters: up to %.0f %%",
 			100 * both);
@@ -267,7 +269,7 @@ static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		double both = MIN(one->high + kernel->high, 0.99);
 		if (one->scope != LODE_SCOPE_SERVICE || one == entering ||
-			both < one->high + 0.01 ||
+			!lode_diagnosis_saves(one) || both < one->high + 0.01 ||
 			!(is_collected || strcmp(one->cause, "service-allocator") == 0))
 			continue;
 		lode_diagnosis_add_evidence(one, 100 * both, "%",

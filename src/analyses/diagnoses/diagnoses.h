@@ -52,7 +52,8 @@ typedef struct {
 	char *service;        /* "strlen", "allocator", "write"; NULL */
 	char *object;         /* "struct node"; NULL */
 	double time, time_error; /* at its places, and the standard error */
-	double low, high;        /* what removing it saves; low NAN: only "up to high" is known */
+	double low, high;        /* what removing it saves; low NAN: only "up to high" is known;
+	                            both 0: it has no remedy, and stands last */
 	/* The same of the time by the clock; NAN: no waits are known. `clock` is its share of the
 	 * time that all threads ran and waited. */
 	double clock, clock_low, clock_high;
@@ -111,6 +112,12 @@ void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...) G_GNU
  * `limit`. `least` NAN: not known.
  */
 void lode_diagnosis_set_saves(LodeDiagnosis *self, double least, double most, double limit);
+
+/* False of one that has no remedy. */
+static inline bool lode_diagnosis_saves(const LodeDiagnosis *self)
+{
+	return self->scope == LODE_SCOPE_WAIT || self->high > 0;
+}
 
 /* Puts its places in their order. */
 void lode_diagnosis_sort_places(LodeDiagnosis *self);

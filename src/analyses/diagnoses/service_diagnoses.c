@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/service_diagnoses.h"
 
+#include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -160,15 +161,18 @@ static const LodeAttributeMark call_marks[] = {{"kind:call", IS_CALL}, {"loop:*"
 	{"repeats:unchanged", UNCHANGED}, {"repeats:arguments", SAME_ARGUMENTS},
 	{"repeats:result", SAME_RESULT}};
 
+/* What is known of a call. */
+typedef enum { CALLS_ANOTHER, MAY_CALL, DOES_CALL } Calling;
+
 /* Whether an instruction calls a function of this name, directly or through its stub. Where it is
  * not known what it calls, it may. */
-static bool may_call(const Diagnosing *self, uint32_t instruction, const char *called)
+static Calling calling_of(const Diagnosing *self, uint32_t instruction, const char *called)
 {
 	const LodeProfile *profile = self->context->profile;
 	const GArray *edges = profile->edges;
 	guint at = LODE_PARTITION_POINT(
 		edges->len, i, LODE_AT(edges, LodeEdge, i).source < instruction);
-	bool is_known = false;
+	Calling found = MAY_CALL;
 
 	for (; at < edges->len && LODE_AT(edges, LodeEdge, at).source == instruction; at++) {
 		const LodeEdge *edge = &LODE_AT(edges, LodeEdge, at);
@@ -179,43 +183,57 @@ static bool may_call(const Diagnosing *self, uint32_t instruction, const char *c
 		g_autofree char *name = lode_service_called_name(target);
 		if (strcmp(name, called) == 0 ||
 			(g_str_has_prefix(name, called) && name[strlen(called)] == '@'))
-			return true;
-		is_known = true;
+			return DOES_CALL;
+		found = CALLS_ANOTHER;
 	}
-	return !is_known;
+	return found;
 }
 
-/* The call of a part in its caller's line, and its facts; of what is inlined there, the costliest
- * instruction. LODE_NONE: none is known. */
+/* Whether it is of the line that calls. */
+static bool is_in_line(
+	const Diagnosing *self, uint32_t instruction, const LodeServiceCaller *caller)
+{
+	const LodeProfile *profile = self->context->profile;
+	uint32_t location = lode_own_lines_find(self->context->own, instruction);
+
+	if (location == LODE_NONE)
+		return false;
+	const LodeLocation *line = &LODE_AT(profile->locations, LodeLocation, location);
+	return line->line == caller->line && g_strcmp0(line->file, caller->file) == 0;
+}
+
+/* The call of a part in its caller, and its facts; of what is inlined there, the costliest
+ * instruction. A caller that is inlined has its line in others' code; in one without lines it must
+ * be known what is called. LODE_NONE: none is known. */
 static uint32_t find_call(const Diagnosing *self, const Part *part, uint16_t *out_facts)
 {
 	const LodeProfile *profile = self->context->profile;
 	const LodeServiceCaller *caller = &part->caller;
 	bool is_inlined = lode_function_cost_at(self->context->costs, part->service)->is_inlined;
+	bool has_line = caller->file != NULL;
+	bool has_code = caller->function < profile->functions->len;
+	uint32_t begin = 0, end = profile->instructions->len, found = LODE_NONE;
 	double most = 0;
 
 	*out_facts = 0;
-	if (caller->function >= profile->functions->len || caller->file == NULL)
+	if (!has_line && (!has_code || is_inlined))
 		return LODE_NONE;
-	const LodeFunction *function = lode_profile_function(profile, caller->function);
-	uint32_t found = LODE_NONE;
-	for (uint32_t i = 0; i < function->n_instructions; i++) {
-		uint32_t instruction = function->first_instruction + i;
-		uint32_t set = lode_profile_instruction(profile, instruction)->attribute_set;
-		double cost = is_inlined ? lode_profile_event_value(
-						   profile, self->context->event, instruction)
-		                         : 0;
+	if (has_code) {
+		begin = lode_profile_function(profile, caller->function)->first_instruction;
+		end = begin + lode_profile_function(profile, caller->function)->n_instructions;
+	}
+	for (uint32_t at = begin; at < end; at++) {
+		uint32_t set = lode_profile_instruction(profile, at)->attribute_set;
+		double cost = is_inlined
+		                      ? lode_profile_event_value(profile, self->context->event, at)
+		                      : 0;
 		if (is_inlined ? cost <= most : (self->facts_of[set] & IS_CALL) == 0)
 			continue;
-		uint32_t location = lode_own_lines_find(self->context->own, instruction);
-		const LodeLocation *line = location != LODE_NONE ? &LODE_AT(profile->locations,
-									   LodeLocation, location)
-		                                                 : NULL;
-		if (line == NULL || line->line != caller->line ||
-			g_strcmp0(line->file, caller->file) != 0 ||
-			(!is_inlined && !may_call(self, instruction, part->called)))
+		if ((has_line && !is_in_line(self, at, caller)) ||
+			(!is_inlined && calling_of(self, at, part->called) <
+						(has_line ? MAY_CALL : DOES_CALL)))
 			continue;
-		found = found == LODE_NONE || is_inlined ? instruction : found;
+		found = found == LODE_NONE || is_inlined ? at : found;
 		most = cost;
 		*out_facts |= self->facts_of[set];
 	}
@@ -493,13 +511,20 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 {
 	double percent = 100 * share_of(self, sums->all);
 	g_autofree char *names = names_text(sums->names, sums->all, MOST_LETTERS);
-	bool is_one = n_said(sums->names, sums->all, MOST_LETTERS) == 1 &&
-	              !g_str_has_suffix(names, " and others");
+	guint n_names = n_said(sums->names, sums->all, MOST_LETTERS);
+	bool is_one = n_names == 1 && !g_str_has_suffix(names, " and others");
 	guint n = sums->functions->len;
 
-	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s%.1f %% with all that %s: %s",
-		is_least(self, sums) ? "at least " : "", percent, is_one ? "it calls" : "they call",
-		names);
+	g_autofree char *first = said_name(g_array_index(sums->names, Sum, 0).key);
+	/* Evidence does not repeat the title. */
+	bool is_told = strstr(diagnosis->title, first) != NULL;
+	lode_diagnosis_add_evidence(diagnosis, percent, "%",
+		"%s%.1f %% of the %s with all that %s%s%s", is_least(self, sums) ? "at least " : "",
+		percent, lode_diagnosis_weight(self->context), is_one ? "it calls" : "they call",
+		is_told ? "" : ": ", is_told ? "" : names);
+	if (is_told && strstr(diagnosis->title, names) == NULL)
+		lode_diagnosis_add_evidence(
+			diagnosis, n_names, "functions", "called are %s", names);
 	if (sums->lines->len == 0 || sums->all - sums->unknown < NAMED * sums->all) {
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;
@@ -605,6 +630,8 @@ static char *title_text(const char *title, const Summary *sums)
 		return g_strconcat(names, loop, NULL);
 	if (used + strlen(names) > TITLE_LETTERS)
 		return g_strdup(title);
+	if (used + strlen(names) + strlen(loop) > TITLE_LETTERS)
+		loop = "";
 	return g_strconcat(title, ": ", names, loop, NULL);
 }
 

@@ -128,6 +128,7 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	options.jit_faults = jit_faults;
 	options.program = self->program;
 	options.processor = processor;
+	lode_progress_report(progress, "reading mappings", 0, 0, NULL);
 	LodeProfile *profile = lode_import(&options, progress, error);
 	if (profile == NULL)
 		lode_recording_directory_explain(self->directory, error);

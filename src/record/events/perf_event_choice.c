@@ -492,7 +492,6 @@ static LodePerfChoice *choose_default(const Chooser *self, GError **error)
 		g_propagate_error(error, g_steal_pointer(&refused));
 		return NULL;
 	}
-	lode_perf_note(self->note, "there is no PMU here: samples by time ('%s')", timer);
 	return choose(self, timer, &code, error);
 }
 

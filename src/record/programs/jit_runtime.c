@@ -32,7 +32,7 @@ enum {
 /* A kind of program; a new one is a new row. */
 typedef struct {
 	const char *name;
-	const char *programs[3]; /* what the file is called; NULL after them */
+	const char *programs[20]; /* what the file is called; NULL after them */
 	/* Appends what comes between the program and its arguments. */
 	void (*add_arguments)(LodeJitRuntime *self, const char *const *argv);
 } Runtime;
@@ -118,27 +118,67 @@ static char *agent_option(const LodeJitRuntime *self)
 	               : NULL;
 }
 
-/* Arguments, since the virtual machine reports options from the environment on standard error. */
-static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
+/* Adds the options for a virtual machine, each after `mark`: arguments, since the machine reports
+ * those from the environment on standard error. */
+static void add_machine_options(LodeJitRuntime *self, const char *mark)
 {
 	g_autofree char *option = agent_option(self);
+	g_autofree char *frames = g_strconcat(mark, KEPT_FRAMES, NULL);
+	g_autofree char *agent = option != NULL ? g_strconcat(mark, option, NULL) : NULL;
 
-	(void)argv;
 	if ((self->wants & LODE_JIT_CALLS) != 0)
-		add(self, KEPT_FRAMES);
-	if (option != NULL) {
-		add(self, option);
-	} else {
+		add(self, frames);
+	if (agent != NULL) {
+		add(self, agent);
+	} else if (self->warning == NULL) {
 		self->warning = g_strdup(
 			"the agent that writes down what Java compiles, " AGENT
 			", is not installed; lode must be built with a JDK (-Djava-agent=enabled)");
 	}
 }
 
+static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
+{
+	(void)argv;
+	add_machine_options(self, "");
+}
+
+/* The launchers of the JDK's tools take options for the virtual machine that they run in after -J,
+ * and hand on the others as they are (JDK Tool Specifications, "javac", -Jflag). */
+static void add_tool_arguments(LodeJitRuntime *self, const char *const *argv)
+{
+	(void)argv;
+	add_machine_options(self, "-J");
+}
+
+/* It evaluates in a second virtual machine, whose options come after -R. */
+static void add_shell_arguments(LodeJitRuntime *self, const char *const *argv)
+{
+	(void)argv;
+	add_machine_options(self, "-J");
+	add_machine_options(self, "-R");
+}
+
 static const Runtime runtimes[] = {
 	{"Node.js", {"node", "nodejs"}, add_node_arguments},
 	{"Java", {"java"}, add_java_arguments},
+	{"Java", {"jshell"}, add_shell_arguments},
+	{"Java",
+		{"jar", "jarsigner", "javac", "javadoc", "javap", "jdeprscan", "jdeps", "jfr",
+			"jimage", "jlink", "jmod", "jpackage", "jrunscript", "keytool", "serialver",
+			"jwebserver"},
+		add_tool_arguments},
 };
+
+/* Whether a program of a JDK is at this path: others may be called so, too. */
+static bool is_in_jdk(const char *path)
+{
+	g_autofree char *folder = g_path_get_dirname(path);
+	g_autofree char *java = g_build_filename(folder, "java", NULL);
+	g_autofree char *modules = g_build_filename(folder, "..", "lib", "modules", NULL);
+
+	return access(java, X_OK) == 0 && access(modules, R_OK) == 0;
+}
 
 static const Runtime *find_runtime(const char *program)
 {
@@ -146,9 +186,12 @@ static const Runtime *find_runtime(const char *program)
 	g_autofree char *path = found != NULL ? realpath(found, NULL) : NULL;
 	g_autofree char *name = path != NULL ? g_path_get_basename(path) : NULL;
 
-	for (size_t i = 0; name != NULL && i < G_N_ELEMENTS(runtimes); i++)
+	for (size_t i = 0; name != NULL && i < G_N_ELEMENTS(runtimes); i++) {
+		bool is_tool = runtimes[i].add_arguments == add_tool_arguments ||
+		               runtimes[i].add_arguments == add_shell_arguments;
 		if (g_strv_contains(runtimes[i].programs, name))
-			return &runtimes[i];
+			return !is_tool || is_in_jdk(path) ? &runtimes[i] : NULL;
+	}
 	return NULL;
 }
 

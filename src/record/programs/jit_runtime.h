@@ -6,6 +6,7 @@
  *            --perf-prof-path (from 21 on), else into its current directory
  *   java     has an agent of ours write it, into the directory that we name; for stacks it is told
  *            to keep frame pointers (-XX:+PreserveFramePointer), which node has always
+ *   javac …  the other tools of a JDK are Java, too: their launchers take such options after -J
  *
  * They are known by the program's name after all symbolic links, also where env starts them, or the
  * first line of a script names them: then the interpreter is run with the script, as the kernel

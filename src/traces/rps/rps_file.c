@@ -379,7 +379,8 @@ static bool check_header(const LodeRpsFile *self, GError **error)
 	LodeByteCursor cursor;
 
 	if (self->size < sizeof(header))
-		return fail(error, LODE_ERROR_CORRUPT, "too short for a packed trace");
+		return fail(error, LODE_ERROR_CORRUPT,
+			"too short for a packed trace, which 'lode trace record' writes");
 	if (!read_into(self, 0, header, sizeof(header), error))
 		return false;
 	lode_rps_cursor_init(&cursor, header, sizeof(header));

@@ -157,8 +157,8 @@ static void refuse_unknown(const Calls *self, GError **error)
 		self->options->name, (const char *const *)names->pdata);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"no function '%s' in the profile%s%s%s", self->options->name,
-		nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-		nearest != NULL ? "'?" : "");
+		nearest != NULL ? "; did you mean '" : ": 'lode report FILE --functions'",
+		nearest != NULL ? nearest : "", nearest != NULL ? "'?" : " lists them");
 }
 
 /* The function itself is meant, not the stub by which another image calls it. */

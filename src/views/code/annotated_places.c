@@ -264,31 +264,6 @@ static bool find_finding(LodeAnnotatedPlaces *self, GError **error)
 	return true;
 }
 
-/* --- a diagnosis --- */
-
-static bool find_diagnosis(LodeAnnotatedPlaces *self, GError **error)
-{
-	const LodeDiagnoses *diagnoses = self->options->diagnoses;
-	guint n = diagnoses->diagnoses->len;
-
-	if (self->options->id < 1 || self->options->id > n) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"D%" G_GUINT64_FORMAT ": the profile has %u diagnos%s", self->options->id,
-			n, n == 1 ? "is" : "es");
-		return false;
-	}
-	self->index = (uint32_t)(self->options->id - 1);
-	const GArray *at = lode_diagnoses_at(diagnoses, self->index)->at;
-	take_places(self, at, 0, at->len);
-	for (uint32_t i = 0; i < self->n_shown; i++) {
-		LodeAnnotatedMatch match = {place_at(self, i)->instruction, 1, (double)NAN};
-		place_at(self, i)->first_match = self->matches->len;
-		place_at(self, i)->n_matches = 1;
-		g_array_append_val(self->matches, match);
-	}
-	return true;
-}
-
 /* --- a function --- */
 
 typedef struct {
@@ -518,7 +493,9 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 			nearest);
 	else
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"no function '%s' in the profile", self->options->name);
+			"no function '%s' in the profile: 'lode report FILE --functions' lists "
+			"them",
+			self->options->name);
 }
 
 static void add_function(LodeAnnotatedPlaces *self, uint32_t number, double weight, double total)
@@ -624,6 +601,48 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 	if (self->places->len > n_found)
 		self->inlined = only;
 	settle_places(self);
+	return true;
+}
+
+/* --- a diagnosis --- */
+
+/* The functions that call a service, where it is not known by which instruction. */
+static void add_callers(LodeAnnotatedPlaces *self, const LodeDiagnosis *diagnosis)
+{
+	double total = total_weight(self);
+
+	for (uint32_t i = 0; i < self->profile->functions->len; i++)
+		if (g_strcmp0(lode_profile_function(self->profile, i)->name, diagnosis->function) ==
+			0)
+			add_function(self, i, function_weight(self, i), total);
+	settle_places(self);
+}
+
+static bool find_diagnosis(LodeAnnotatedPlaces *self, GError **error)
+{
+	const LodeDiagnoses *diagnoses = self->options->diagnoses;
+	guint n = diagnoses->diagnoses->len;
+
+	if (self->options->id < 1 || self->options->id > n) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"D%" G_GUINT64_FORMAT ": the profile has %u diagnos%s", self->options->id,
+			n, n == 1 ? "is" : "es");
+		return false;
+	}
+	self->index = (uint32_t)(self->options->id - 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(diagnoses, self->index);
+	const GArray *at = one->at;
+	if (at->len == 0) {
+		add_callers(self, one);
+		return true;
+	}
+	take_places(self, at, 0, at->len);
+	for (uint32_t i = 0; i < self->n_shown; i++) {
+		LodeAnnotatedMatch match = {place_at(self, i)->instruction, 1, (double)NAN};
+		place_at(self, i)->first_match = self->matches->len;
+		place_at(self, i)->n_matches = 1;
+		g_array_append_val(self->matches, match);
+	}
 	return true;
 }
 
@@ -785,7 +804,9 @@ static void add_explained(const LodeAnnotatedPlaces *self, uint32_t instruction,
 
 bool lode_annotated_place_is_whole(const LodeAnnotatedPlaces *self, const LodeAnnotatedPlace *place)
 {
-	return self->options->subject == LODE_ANNOTATE_FUNCTION && place->n_matches == 0;
+	return (self->options->subject == LODE_ANNOTATE_FUNCTION ||
+		       self->options->subject == LODE_ANNOTATE_DIAGNOSIS) &&
+	       place->n_matches == 0;
 }
 
 GArray *lode_annotated_places_explained(const LodeAnnotatedPlaces *self)

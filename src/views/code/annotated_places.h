@@ -6,7 +6,8 @@
  *   sequence   a place for each occurrence, the instructions of its elements match
  *   finding    a place for each instruction that it explains, which matches, and so does its
  *              context
- *   diagnosis  a place for each of its instructions, which matches
+ *   diagnosis  a place for each of its instructions, which matches; without any, the function that
+ *              calls the service
  *   function   one place; nothing matches, all of it is shown; and a place for each function that
  *              it is inlined into, where all that is inlined by it matches
  *   line       a place for each function that has code of the line, or that is inlined by it, which

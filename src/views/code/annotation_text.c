@@ -28,10 +28,14 @@
 
 typedef LodeAnnotatedPlace Place;
 
+/* From so many bytes on, addresses are apart, as on the heap and on a stack: a size says nothing.
+ */
+#define LARGEST_EXTENT ((uint64_t)1 << 32)
+
 /* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
 static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *datum, GString *out)
 {
-	char text[LODE_NUMBER_SIZE], address[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
+	char text[LODE_NUMBER_SIZE], address[LODE_NUMBER_SIZE], other[LODE_NUMBER_SIZE];
 
 	if (datum->n_objects == 0) {
 		g_string_append(out, "no address");
@@ -54,9 +58,13 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 		return;
 	}
 	uint64_t bytes = datum->most - datum->least;
-	g_string_append_printf(out, ", %s at %s",
-		lode_number_format_bytes(bytes < UINT64_MAX ? bytes + 1 : bytes, size),
-		lode_number_format_address(datum->least, address));
+	lode_number_format_address(datum->least, address);
+	if (bytes >= LARGEST_EXTENT)
+		g_string_append_printf(out, ", from %s to %s", address,
+			lode_number_format_address(datum->most, other));
+	else
+		g_string_append_printf(
+			out, ", %s at %s", lode_number_format_bytes(bytes + 1, other), address);
 }
 
 enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56, CODE_WIDTH = 60 };
@@ -671,7 +679,7 @@ static void put_diagnosis_lines(const LodeAnnotation *self, FILE *out)
 	lode_diagnosis_lines_write(
 		self->options->diagnoses, self->profile, self->found.index, terminal, out);
 	if (n == 0)
-		lode_display_print(terminal, out, "No instruction of this profile stands for it.");
+		lode_display_print(terminal, out, "No code of the profile is known to call it.");
 	else
 		lode_display_print(terminal, out,
 			"Places: %u, functions: %u; costliest first:", self->diagnosis->places,

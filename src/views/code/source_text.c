@@ -15,6 +15,7 @@
 #include "model/profile.h"
 #include "views/form/shell_word.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ typedef struct {
 typedef struct {
 	char *path;  /* as the profile names it, after the folder where that is relative */
 	char *place; /* where the file lies, after all links; NULL: it cannot be shown at all */
+	int refusal; /* LodeSourceRefusal, where there is no place */
 	SourceFile *file; /* NULL: not admitted so far */
 } NamedFile;
 
@@ -183,16 +185,26 @@ static SourceFile *read_file(LodeSourceText *self, const LodeInputFile *input)
 
 /* --- which files may be shown --- */
 
-/* Opens a regular file of this user or of root; and says where it lies, which the caller frees. */
-static LodeInputFile *open_own(const char *path, char **out_place)
+/* Opens a regular file of this user or of root, or for root of anybody, who could hide nothing from
+ * it; and says where it lies, which the caller frees, or why it is not opened. */
+static LodeInputFile *open_own(const char *path, char **out_place, int *out_refusal)
 {
 	g_autoptr(LodeInputFile) input = lode_input_file_open(path, NULL);
 	char link[64], place[PATH_MAX];
 	struct stat status;
 
-	if (input == NULL || fstat(input->fd, &status) != 0 ||
-		(status.st_uid != geteuid() && status.st_uid != 0))
+	*out_refusal = LODE_SOURCE_UNREADABLE;
+	if (input == NULL) {
+		if (stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
+			*out_refusal = LODE_SOURCE_MISSING;
 		return NULL;
+	}
+	if (fstat(input->fd, &status) != 0)
+		return NULL;
+	if (geteuid() != 0 && status.st_uid != geteuid() && status.st_uid != 0) {
+		*out_refusal = LODE_SOURCE_OTHER_OWNER;
+		return NULL;
+	}
 	g_snprintf(link, sizeof(link), "/proc/self/fd/%d", input->fd);
 	ssize_t length = readlink(link, place, sizeof(place));
 	if (length <= 0 || (size_t)length >= sizeof(place) || place[0] != '/')
@@ -324,7 +336,7 @@ static NamedFile *find_named(LodeSourceText *self, const char *path)
 	if (named == NULL) {
 		named = g_new0(NamedFile, 1);
 		named->path = g_strdup(path);
-		lode_input_file_close(open_own(path, &named->place));
+		lode_input_file_close(open_own(path, &named->place, &named->refusal));
 		g_hash_table_insert(self->files, named->path, named);
 	}
 	return named;
@@ -350,9 +362,39 @@ static NamedFile *find_relative(
 	return named;
 }
 
-static const char *admit_file(
-	LodeSourceText *self, NamedFile *named, bool has_binary, const char *folder)
+/* A file that is not there, as one that was compiled on a different machine or moved since, below a
+ * folder of the user's: with as many of its folders as are there. NULL: nowhere. */
+static NamedFile *find_moved(LodeSourceText *self, const char *file)
 {
+	enum { MOST_FOLDERS = 32 };
+	const char *part = file;
+
+	for (unsigned n = 0; part != NULL && n < MOST_FOLDERS; n++) {
+		part += part[0] == '/';
+		for (guint i = 0; i < self->folders->len; i++) {
+			g_autofree char *path = g_build_filename(
+				self->folders->pdata[i], part, NULL);
+			NamedFile *named = find_named(self, path);
+			if (named->place != NULL)
+				return named;
+		}
+		part = strchr(part, '/');
+	}
+	return NULL;
+}
+
+static bool is_newer(const LodeInputFile *input, const LodeImage *image)
+{
+	struct stat source, program;
+
+	return image->kind == LODE_IMAGE_FILE && fstat(input->fd, &source) == 0 &&
+	       stat(image->path, &program) == 0 && source.st_mtime > program.st_mtime;
+}
+
+static const char *admit_file(LodeSourceText *self, NamedFile *named, const LodeImage *image,
+	bool has_binary, const char *folder)
+{
+	int opened;
 	g_autofree char *place = NULL;
 	g_autoptr(LodeInputFile) input = NULL;
 	int refusal = find_refusal(self, named->place, has_binary, folder);
@@ -362,12 +404,14 @@ static const char *admit_file(
 		return NULL;
 	}
 	/* The file that is read must be the one that was checked. */
-	input = open_own(named->path, &place);
+	input = open_own(named->path, &place, &opened);
 	if (input == NULL || strcmp(place, named->place) != 0 ||
 		(named->file = read_file(self, input)) == NULL)
 		return NULL;
 	if (self->access->refused != NULL)
 		g_hash_table_remove(self->access->refused, named->place);
+	if (is_newer(input, image))
+		note_refusal(self, named->place, LODE_SOURCE_NEWER);
 	return named->path;
 }
 
@@ -380,16 +424,24 @@ const char *lode_source_text_admit(
 	bool has_binary = recorded->kind == LODE_IMAGE_FILE && recorded->build_id != NULL;
 	NamedFile *named = file != NULL && file[0] == '/' ? find_named(self, file) : NULL;
 
-	if (file == NULL || (named != NULL && named->place == NULL))
+	if (file == NULL)
 		return NULL;
 	if (named != NULL && named->file != NULL)
 		return named->path;
 	const char *folder = has_binary ? compile_folder(self, instruction, image, file) : NULL;
 	if (named == NULL)
 		named = find_relative(self, file, has_binary, folder);
+	NamedFile *moved = named != NULL && named->refusal == LODE_SOURCE_MISSING &&
+	                                   named->place == NULL
+	                           ? find_moved(self, file)
+	                           : NULL;
+	if (named != NULL && named->place == NULL && moved == NULL)
+		note_refusal(self, named->path, (LodeSourceRefusal)named->refusal);
+	named = moved != NULL ? moved : named;
 	if (named == NULL || named->place == NULL)
 		return NULL;
-	return named->file != NULL ? named->path : admit_file(self, named, has_binary, folder);
+	return named->file != NULL ? named->path
+	                           : admit_file(self, named, recorded, has_binary, folder);
 }
 
 static const char *refusal_to_text(LodeSourceRefusal refusal)
@@ -401,6 +453,14 @@ static const char *refusal_to_text(LodeSourceRefusal refusal)
 		return "which is outside the folder that it was compiled in";
 	case LODE_SOURCE_ODD_NAME:
 		return "which has not the name of a source file, or is in a hidden folder";
+	case LODE_SOURCE_MISSING:
+		return "which is not there; --source DIR looks for it below DIR";
+	case LODE_SOURCE_UNREADABLE:
+		return "which cannot be read";
+	case LODE_SOURCE_OTHER_OWNER:
+		return "which belongs to another user: its owner or root sees it";
+	case LODE_SOURCE_NEWER:
+		return "which is newer than the program: lines may have moved";
 	case LODE_N_SOURCE_REFUSALS:
 		break;
 	}
@@ -431,8 +491,9 @@ GPtrArray *lode_source_access_refusals(const LodeSourceAccess *self)
 		g_autofree char *quoted = lode_shell_word(folder);
 		bool helps = refusal == LODE_SOURCE_OUTSIDE && folder[0] == '/';
 		g_ptr_array_add(lines,
-			g_strdup_printf("source of %u file%s is not shown, such as %s, %s%s%s%s",
-				count, count == 1 ? "" : "s", first,
+			g_strdup_printf("source of %u file%s is %sshown, such as %s, %s%s%s%s",
+				count, count == 1 ? "" : "s",
+				refusal == LODE_SOURCE_NEWER ? "" : "not ", first,
 				refusal_to_text((LodeSourceRefusal)refusal),
 				helps ? "; --source " : "", helps ? quoted : "",
 				helps ? " shows it" : ""));

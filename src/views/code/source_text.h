@@ -5,7 +5,7 @@
  * A profile may come from somebody else, and the output may be sent to somebody else, so that a
  * profile or a binary must not be able to have any file shown. Lines are given only of
  *
- *   a regular file of this user or of root
+ *   a regular file of this user or of root; for root, of anybody
  *   that the binary on this machine, with the build-id that was recorded, names for this code
  *   and that lies below    the folder where that code was compiled, or
  *                          a folder of the toolchain, or
@@ -25,11 +25,15 @@ typedef struct LodeProfile LodeProfile;
 
 typedef struct LodeSourceText LodeSourceText;
 
-/* Why a file that could be read is not shown, the worst first. */
+/* Why a file is not shown, or what is to be known of one that is; the worst first. */
 typedef enum {
 	LODE_SOURCE_NOT_NAMED, /* by a binary with the recorded build-id that is still there */
 	LODE_SOURCE_OUTSIDE,   /* of all those folders */
 	LODE_SOURCE_ODD_NAME,  /* not of a source file, or in a hidden folder */
+	LODE_SOURCE_MISSING,
+	LODE_SOURCE_UNREADABLE,
+	LODE_SOURCE_OTHER_OWNER,
+	LODE_SOURCE_NEWER, /* shown, but changed after the program was built */
 	LODE_N_SOURCE_REFUSALS,
 } LodeSourceRefusal;
 
@@ -38,7 +42,7 @@ typedef struct {
 	/* Files that were shown and refused, by path; each may be NULL. The caller makes them, with
 	 * g_free() for the keys. */
 	GHashTable *shown;   /* a set: files whose lines were given */
-	GHashTable *refused; /* → GINT_TO_POINTER(LodeSourceRefusal) */
+	GHashTable *refused; /* → GINT_TO_POINTER(LodeSourceRefusal); also those that are newer */
 } LodeSourceAccess;
 
 /* For code of `profile`, which is borrowed, as `access` is (NULL: no folders). */

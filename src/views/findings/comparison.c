@@ -445,14 +445,14 @@ static void put_table(const View *self)
 		            isfinite(row->sides[1].each.value);
 	}
 	const LodeTableColumn columns[N_COLUMNS] = {
-		[COLUMN_CHANGE] = {"Change"},
-		[COLUMN_PERCENT] = {"", .dropped = 1},
+		[COLUMN_CHANGE] = {"change"},
+		[COLUMN_PERCENT] = {"%", .dropped = 1},
 		[COLUMN_BASE] = {"base"},
 		[COLUMN_NEW] = {"new"},
 		[COLUMN_OFTEN] = {has_parts ? "more often" : "", .dropped = 3},
 		[COLUMN_COSTS] = {has_parts ? "costs more" : "", .dropped = 3},
 		[COLUMN_EACH] = {has_each ? "each" : "", .dropped = 2},
-		[COLUMN_TEXT] = {"", .is_text = true},
+		[COLUMN_TEXT] = {"what changed", .is_text = true},
 	};
 	Body body = {self, shown};
 	LodeTable table = {

@@ -2,10 +2,10 @@
 /*
  * Findings for people:
  *
- *   Patterns             each  places  functions      what costs
+ *   cost                 each  places  functions  id  pattern
  *   38.7 % ± 0.9 %    +9.7 ns     120        120  F1  ⟪load pointer, address from load⟫
  *                                                     walk_17 (list.c:31) 0.4 %, …
- *   Hot places
+ *   cost                 each                     id  hot place
  *   12.1 % ± 0.8 %    +3.0 ns                     F3  main (x.c:12)  ⟪div⟫
  *    8.5 % ± 0.7 %    +1.0 ns                     F4  main (x.c:20) 5.1 % and 2 others  ⟪store⟫
  */
@@ -241,13 +241,13 @@ static void put_explanation(
 static void put_table(const View *self, const GArray *lines, bool is_hot)
 {
 	LodeTableColumn columns[N_COLUMNS] = {
-		[COLUMN_TIME] = {is_hot ? "Hot places" : "Patterns"},
+		[COLUMN_TIME] = {"cost"},
 		[COLUMN_EACH] = {"each"},
 		[COLUMN_EXECUTED] = {self->findings->is_counted ? "executed" : "", .dropped = 2},
 		[COLUMN_PLACES] = {is_hot ? "" : "places", .dropped = 1},
 		[COLUMN_FUNCTIONS] = {is_hot ? "" : "functions", .dropped = 3},
-		[COLUMN_ID] = {""},
-		[COLUMN_TEXT] = {"", .is_text = true},
+		[COLUMN_ID] = {"id"},
+		[COLUMN_TEXT] = {is_hot ? "hot place" : "pattern", .is_text = true},
 	};
 	Body body = {self, lines, is_hot};
 	LodeTable table = {
@@ -413,6 +413,13 @@ static void put_left_handlers(const View *self)
 	}
 }
 
+/* What a share of the samples is a share of, of all processor time: the samples are of the
+ * program's own code. Of a time too short to be accounted the head says nothing of the kernel. */
+static double user_share(const View *self)
+{
+	return self->diagnoses->seconds >= LODE_LEAST_ACCOUNTED ? self->diagnoses->user : 1;
+}
+
 /* One line: the whole account is in `lode info`. */
 static void put_unresolved(const View *self)
 {
@@ -450,7 +457,7 @@ static void put_unnamed(const View *self)
 
 	for (guint i = 0; i < self->profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
-		double its = lode_profile_unresolved_share(self->profile, row);
+		double its = user_share(self) * lode_profile_unresolved_share(self->profile, row);
 		if (strcmp(row->reason, LODE_UNRESOLVED_UNNAMED) != 0 || its < MUCH_UNNAMED)
 			continue;
 		lode_display_print(&self->options->terminal, self->out,
@@ -526,6 +533,12 @@ static bool is_diagnosed(const View *self, uint32_t finding)
 	return false;
 }
 
+/* Of all time, as what stands around it. */
+static double screen_time(const View *self, const LodeFinding *finding)
+{
+	return finding->time * user_share(self);
+}
+
 /* "F1  38.5 %  hash_step (table.c:41)  load pointer", and of a pattern, whose share is that of all
  * its places, "F1  38.5 %  load pointer at 707 places of 328 functions". */
 static void put_screen_finding(const View *self, uint32_t index)
@@ -537,7 +550,7 @@ static void put_screen_finding(const View *self, uint32_t index)
 	g_autofree char *text = lode_finding_focus_text(self->findings, finding);
 	g_autofree char *shown = lode_function_name_text(text, terminal);
 
-	g_string_append_printf(line, "F%u  %.1f %%  ", index + 1, 100 * finding->time);
+	g_string_append_printf(line, "F%u  %.1f %%  ", index + 1, 100 * screen_time(self, finding));
 	if (finding->places == 1 && finding->n_places > 0) {
 		put_place(self, place_at(self, finding, 0)->instruction, line);
 		g_string_append_printf(line, "  %s", shown);
@@ -557,7 +570,8 @@ static void put_screen_findings(const View *self, double rest, uint32_t n_most)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < self->findings->findings->len && n < n_most; i++) {
-		if (is_diagnosed(self, i) || lode_findings_at(self->findings, i)->time > rest)
+		if (is_diagnosed(self, i) ||
+			screen_time(self, lode_findings_at(self->findings, i)) > rest)
 			continue;
 		put_screen_finding(self, i);
 		n++;
@@ -615,9 +629,10 @@ static void put_diagnoses_next(const View *self)
 
 	put_unresolved(self);
 	put_left_handlers(self);
-	/* The second command only where it has room. */
+	/* The second command only where there is code to show, and room. */
+	bool has_code = lode_diagnoses_at(self->diagnoses, first)->at->len > 0;
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
-	lode_display_print(terminal, self->out, "%s", has_room ? more : next);
+	lode_display_print(terminal, self->out, "%s", has_code && has_room ? more : next);
 	put_further(self, path, uncovered_share(self) >= MOSTLY_UNCOVERED);
 }
 
@@ -657,7 +672,7 @@ static void put_screen_head(const View *self)
 	g_auto(LodeTopFunctions) functions = {0};
 	const LodeTerminal *terminal = &self->options->terminal;
 
-	lode_top_functions_init(&functions, self->functions, self->weight_event);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
 	lode_profile_lines_head_of_diagnoses(
@@ -678,39 +693,71 @@ static void put_muted(const View *self)
 			self->options->muting != NULL ? self->options->muting : LODE_MUTING_FILE);
 }
 
-/* Those that are not muted, as many as have room. */
-static void put_diagnoses(const View *self, guint room)
+/* The lines of one; 0: it is muted. */
+static guint make_diagnosis(const View *self, guint index, Part *out)
+{
+	if (lode_diagnoses_at(self->diagnoses, index)->is_muted)
+		return 0;
+	part_begin(out, self);
+	(self->options->is_explained ? lode_diagnosis_lines_explain : lode_diagnosis_lines_write)(
+		self->diagnoses, self->profile, index, &self->options->terminal, out->view.out);
+	return part_end(out);
+}
+
+/* The titles of those that have no room, from `index` on, in so many lines: what costs much is
+ * not hidden. The last line tells how many there are besides. */
+static void put_titles(const View *self, guint index, guint n, guint room)
 {
 	const LodeDiagnoses *diagnoses = self->diagnoses;
-	const LodeReportOptions *options = self->options;
-	guint n_put = 0, n_left = 0, n = diagnoses->diagnoses->len;
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins, self->profile->part_options);
+	guint n_titles = n <= room ? n : MAX(room, 1) - 1;
 
-	for (guint i = 0; i < n; i++) {
+	for (guint i = 0; i < n_titles; index++) {
+		if (lode_diagnoses_at(diagnoses, index)->is_muted)
+			continue;
+		lode_diagnosis_lines_title(diagnoses, index, &self->options->terminal, self->out);
+		i++;
+	}
+	if (n > n_titles)
+		lode_display_print(&self->options->terminal, self->out,
+			"%u more: lode report %s --limit %u", n - n_titles, path,
+			diagnoses->diagnoses->len);
+	else if (n < room)
+		fputc('\n', self->out);
+}
+
+/* Lines that are kept for the titles of those that have no room. */
+enum { TITLE_LINES = 2 };
+
+/* Those that are not muted: whole as many as have room in so many lines. */
+static void put_diagnoses(const View *self, guint room)
+{
+	const LodeReportOptions *options = self->options;
+	guint n = self->diagnoses->diagnoses->len, n_left = 0, n_put = 0;
+
+	for (guint i = 0; i < n; i++)
+		n_left += !lode_diagnoses_at(self->diagnoses, i)->is_muted;
+	for (guint i = 0; n_left > 0; i++) {
 		g_auto(Part) part = {0};
-		if (lode_diagnoses_at(diagnoses, i)->is_muted)
+		guint lines = make_diagnosis(self, i, &part);
+		bool has_room = options->limit != 0 ? n_put < options->limit
+		                : options->is_explained
+		                        ? true
+		                        : n_put == 0 ||
+		                                  lines + CLAMP(n_left - 1, 1, TITLE_LINES) <= room;
+		if (lines == 0)
 			continue;
-		part_begin(&part, self);
-		(options->is_explained ? lode_diagnosis_lines_explain : lode_diagnosis_lines_write)(
-			diagnoses, self->profile, i, &options->terminal, part.view.out);
-		guint lines = part_end(&part);
-		bool has_room = options->limit != 0     ? n_put < options->limit
-		                : options->is_explained ? true
-		                                        : n_put == 0 || lines <= room;
-		if (n_left > 0 || !has_room) {
-			n_left++;
-			continue;
+		if (!has_room) {
+			put_titles(self, i, n_left, options->limit != 0 ? 0 : room);
+			return;
 		}
 		fputs(part.text, self->out);
 		room -= MIN(lines, room);
 		n_put++;
+		n_left--;
 	}
-	if (n_left > 0)
-		lode_display_print(&options->terminal, self->out,
-			n_left == 1 ? "%u more diagnosis: --limit %u lists it, too."
-				    : "%u more diagnoses: --limit %u lists them, too.",
-			n_left, n_put + n_left);
-	else
-		fputc('\n', self->out);
+	fputc('\n', self->out);
 }
 
 static void write_diagnoses(const View *self)
@@ -727,8 +774,7 @@ static void write_diagnoses(const View *self)
 	put_diagnoses_next(&tail.view);
 	used += part_end(&tail);
 	fputs(head.text, self->out);
-	/* One is for what is left, or blank. */
-	put_diagnoses(self, SCREEN_LINES - MIN(used + 1, SCREEN_LINES));
+	put_diagnoses(self, SCREEN_LINES - MIN(used, SCREEN_LINES));
 	fputs(tail.text, self->out);
 }
 
@@ -757,7 +803,7 @@ static void write_undiagnosed(const View *self)
 
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
-	lode_top_functions_init(&functions, self->functions, self->weight_event);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	lode_top_functions_write(&functions, terminal, self->out);
 	put_unnamed(self);
 	fputc('\n', self->out);
@@ -797,7 +843,7 @@ static void write_text(const View *self)
 		write_undiagnosed(self);
 		return;
 	}
-	lode_top_functions_init(&functions, self->functions, self->weight_event);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, 1);
 	uint32_t n_shown = choose_lines(self, BODY_LINES - functions.rows->len, patterns, hot);
 
 	(functions.rows->len > 0 ? lode_profile_lines_head_of_functions : lode_profile_lines_head)(
@@ -963,7 +1009,7 @@ static void put_json_screen(const View *self, LodeJsonStream *json)
 	g_autofree char *programs = lode_profile_programs(self->profile);
 
 	lode_json_member_string(json, "programs", programs);
-	lode_top_functions_init(&functions, self->functions, self->weight_event);
+	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
 	lode_top_functions_json(&functions, json);

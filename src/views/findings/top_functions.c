@@ -195,12 +195,13 @@ static void choose_rows(LodeTopFunctions *self)
 }
 
 void lode_top_functions_init(
-	LodeTopFunctions *self, const LodeCostedFunctions *functions, uint32_t event)
+	LodeTopFunctions *self, const LodeCostedFunctions *functions, uint32_t event, double user)
 {
 	*self = (LodeTopFunctions){
 		.functions = functions,
 		.rows = g_array_new(FALSE, FALSE, sizeof(Row)),
-		.total = lode_profile_event_total(functions->costs->profile, event),
+		.total = lode_profile_event_total(functions->costs->profile, event) /
+	                 (user > 0 ? user : 1),
 	};
 	choose_rows(self);
 }
@@ -327,9 +328,9 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 	const LodeProfile *profile = self->functions->costs->profile;
 	bool are_graphs = profile->images->len > 0 &&
 	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
-	const char *title = are_graphs ? "Graphs" : "Functions";
-	const LodeTableColumn columns[] = {{title}, {"inclusive"}, {"", .is_text = true}};
-	const LodeTableColumn own[] = {{title}, {"", .is_text = true}};
+	const char *title = are_graphs ? "graph" : "function";
+	const LodeTableColumn columns[] = {{"self"}, {"inclusive"}, {title, .is_text = true}};
+	const LodeTableColumn own[] = {{"self"}, {title, .is_text = true}};
 	LodeTerminal screen = *terminal;
 	const Body body = {self, &screen, self->functions->costs->source != LODE_CALLS_UNKNOWN};
 	const LodeTable table = {body.has_inclusive ? columns : own,

@@ -22,9 +22,10 @@ typedef struct {
 	double total;
 } LodeTopFunctions;
 
-/* `event` is that of the costs. */
+/* `event` is that of the costs; the shares are of what these are the part `user` of, as of all
+ * processor time where only the program's own code was sampled. */
 void lode_top_functions_init(
-	LodeTopFunctions *self, const LodeCostedFunctions *functions, uint32_t event);
+	LodeTopFunctions *self, const LodeCostedFunctions *functions, uint32_t event, double user);
 void lode_top_functions_clear(LodeTopFunctions *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTopFunctions, lode_top_functions_clear)
 

@@ -331,7 +331,7 @@ static void write_policies(const Summary *self)
 		{"local"},
 		{"of all accesses"},
 		{"distance", .dropped = 1},
-		{"", .is_text = true},
+		{"meaning", .is_text = true},
 	};
 	LodeTableColumn shown[N_POLICY_COLUMNS];
 	unsigned n = 0;

@@ -153,8 +153,11 @@ static void add_events(GArray *rows, const LodeProfile *profile)
 		const LodeEvent *event = lode_profile_event(profile, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
 		set_value(row, profile, i, event->total);
-		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
+		bool is_timer = event->kind == LODE_EVENT_SAMPLED &&
+		                g_str_has_suffix(event->name, "-clock");
+		row->detail = g_strdup_printf("%s%s%s%s%s", lode_event_kind_to_text(event->kind),
 			i == profile->weight_event ? ", weight" : "",
+			is_timer ? " by a timer, without a hardware counter" : "",
 			event->description != NULL ? "; " : "",
 			event->description != NULL ? event->description : "");
 	}

@@ -20,10 +20,8 @@
 
 enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
-/* The share of time in the kernel from which on it is shown: a smaller one hides nothing. Times
- * below some ticks of the scheduler may be counted wholly on the wrong side. */
+/* The share of time in the kernel from which on it is shown: a smaller one hides nothing. */
 #define NOTABLE_SHARE 0.01
-#define LEAST_SECONDS 0.02
 
 #define NS_PER_S 1e9
 
@@ -141,7 +139,7 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 	g_autofree char *text = lode_kernel_share_text(profile);
 
 	if (lode_kernel_share(profile) >= NOTABLE_SHARE &&
-		profile->user_seconds + profile->system_seconds >= LEAST_SECONDS)
+		profile->user_seconds + profile->system_seconds >= LODE_LEAST_ACCOUNTED)
 		lode_display_print(terminal, out, "%s", text);
 }
 
@@ -185,8 +183,8 @@ static double processor_seconds(const LodeProfile *profile, uint32_t weight_even
 	double seconds = profile->user_seconds + profile->system_seconds;
 	bool is_time = strcmp(lode_finding_unit(profile, weight_event), "ns") == 0;
 
-	if (seconds >= LEAST_SECONDS || profile->n_samples == 0 || !is_time)
-		return seconds >= LEAST_SECONDS ? seconds : 0;
+	if (seconds >= LODE_LEAST_ACCOUNTED || profile->n_samples == 0 || !is_time)
+		return seconds >= LODE_LEAST_ACCOUNTED ? seconds : 0;
 	return lode_profile_event_total(profile, weight_event) / NS_PER_S;
 }
 
@@ -209,7 +207,7 @@ void lode_profile_lines_head_of_diagnoses(
 	if (profile->wall_seconds > 0)
 		g_string_append_printf(line, " in %.*g s", profile->wall_seconds < 0.1 ? 2 : 3,
 			profile->wall_seconds);
-	if (accounted >= LEAST_SECONDS)
+	if (accounted >= LODE_LEAST_ACCOUNTED)
 		g_string_append_printf(line, ", %.1f %% in the kernel%s",
 			100 * profile->system_seconds / accounted,
 			profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
@@ -258,6 +256,12 @@ static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 		example[0] != '\0' ? ", such as " : "", example);
 }
 
+/* It changes nothing that a listing shows. */
+static bool is_small(const LodeProfile *profile, const LodeUnresolved *row)
+{
+	return lode_profile_unresolved_share(profile, row) < 0.0005;
+}
+
 void lode_profile_lines_unresolved(
 	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
@@ -265,10 +269,23 @@ void lode_profile_lines_unresolved(
 		fputs("Unresolved: nothing.\n", out);
 		return;
 	}
+	guint n_small = 0;
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		n_small += is_small(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i));
+	if (n_small == profile->unresolved->len) {
+		lode_display_print(terminal, out,
+			"Unresolved: less than 0.05 %% of the weight; lode info says why.");
+		return;
+	}
 	fputs("Unresolved, by share of weight:\n", out);
 	for (guint i = 0; i < profile->unresolved->len; i++)
-		put_reason(
-			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
+		if (!is_small(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i)))
+			put_reason(profile, &LODE_AT(profile->unresolved, LodeUnresolved, i),
+				terminal, out);
+	if (n_small > 0)
+		lode_display_print(terminal, out,
+			"  less than 0.05 %% each: %u more reason%s, which lode info lists",
+			n_small, n_small == 1 ? "" : "s");
 }
 
 void lode_profile_lines_incomplete(

@@ -17,6 +17,10 @@ void lode_profile_lines_head(
 void lode_profile_lines_head_of_functions(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
 
+/* Seconds of processor time below which the kernel's share is not shown: times below some ticks of
+ * the scheduler may be counted wholly on the wrong side. */
+#define LODE_LEAST_ACCOUNTED 0.02
+
 /* The same above diagnoses: of a sampled program, processor time in its own code and in the kernel
  * in place of the figures. */
 void lode_profile_lines_head_of_diagnoses(

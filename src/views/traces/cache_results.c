@@ -525,7 +525,7 @@ static const LodeColumn bin_columns[] = {
 	{NULL, LODE_CELL_RATIO(BinRow, ratio), .title = "miss ratio", .at = 4,
 		.style = LODE_STYLE_STRONG},
 	{NULL, LODE_CELL_SHARE(BinRow, reuses), .title = "reuses", .at = 5},
-	{NULL, LODE_CELL_TEXT(BinRow, bar), .title = "", .at = 6},
+	{NULL, LODE_CELL_TEXT(BinRow, bar), .title = "shape", .at = 6},
 };
 const LodeColumns lode_curve_bin_columns = LODE_COLUMNS("bins", bin_columns, BinRow);
 

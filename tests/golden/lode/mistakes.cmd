@@ -104,6 +104,9 @@ try annotate x.lode
 try annotate x.lode D9
 try annotate x.lode F99
 try report x.lode --explain D9
+try annotate x.lode nosuch
+try report x.lode --callers nosuch
+try trace simulate source.c
 
 # programs
 try run
@@ -130,6 +133,10 @@ try reprot x.lode
 try memroy x.lode
 try trace
 try help frobnicate
+try x.lode
+try perf.data
+try ./my-script
+try stat -- true
 try place
 
 cksum x.lode new.lode perf.data t.rps source.c | diff before -

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,10 +82,51 @@ static void test_silent(void)
 	g_assert_true(isatty(STDERR_FILENO) || screen.progress.report == NULL);
 }
 
+/* Waits for the text; the terminal shows it sometime. */
+static void wait_for(int terminal, GString *seen, const char *text, unsigned times)
+{
+	char part[256];
+
+	for (unsigned n = 0; n < times;) {
+		ssize_t length = read(terminal, part, sizeof(part));
+		g_assert_cmpint(length, >, 0);
+		g_string_append_len(seen, part, length);
+		n = 0;
+		for (const char *at = seen->str; (at = strstr(at, text)) != NULL; at++)
+			n++;
+	}
+}
+
+/* A stage that reports once is seen to go on, until the line is hidden. */
+static void test_ticks(void)
+{
+	int kept = dup(STDERR_FILENO), terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	g_autoptr(GString) seen = g_string_new(NULL);
+
+	g_assert_cmpint(terminal, >=, 0);
+	g_assert_cmpint(grantpt(terminal) | unlockpt(terminal), ==, 0);
+	int shown = g_open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	dup2(shown, STDERR_FILENO);
+	g_setenv("TERM", "xterm", TRUE);
+	{
+		g_auto(LodeTerminalProgress) screen;
+		lode_terminal_progress_init(&screen);
+		lode_progress_report(&screen.progress, "reading mappings", 0, 0, NULL);
+		wait_for(terminal, seen, "reading mappings  ", 3);
+		lode_progress_end(&screen.progress);
+		g_assert_false(screen.is_visible || screen.is_working);
+	}
+	dup2(kept, STDERR_FILENO);
+	g_close(kept, NULL);
+	g_close(shown, NULL);
+	g_close(terminal, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/terminal_progress/lines", test_lines);
 	g_test_add_func("/terminal_progress/silent", test_silent);
+	g_test_add_func("/terminal_progress/ticks", test_ticks);
 	return g_test_run();
 }

@@ -235,6 +235,43 @@ static void test_java_arguments(Fixture *self, const void *data)
 		g_setenv("LODE_JVM_AGENT", old_agent, TRUE);
 }
 
+/* The tools of a JDK have the same options for the machine that they run in; what is only called
+ * like one of them has none. */
+static void test_jdk_tools(Fixture *self, const void *data)
+{
+	g_autofree char *agent = g_build_filename(self->directory, "agent.so", NULL);
+	g_autofree char *compiles = g_strdup_printf(
+		"javac -J-agentpath:%s=%s A.java", agent, self->recording);
+	g_autofree char *evaluates = g_strdup_printf(
+		"jshell -J-agentpath:%s=%s -R-agentpath:%s=%s -s", agent, self->recording, agent,
+		self->recording);
+	g_autofree char *folder = g_build_filename(self->directory, "bin", NULL);
+	g_autofree char *path = g_strconcat(folder, ":", self->old_path, NULL);
+	g_autofree char *old_agent = g_strdup(g_getenv("LODE_JVM_AGENT"));
+
+	(void)data;
+	g_assert_cmpint(g_mkdir("bin", 0755) | g_mkdir("lib", 0755), ==, 0);
+	for (const char **name = (const char *[]){"bin/java", "bin/javac", "bin/jshell", NULL};
+		*name != NULL; name++) {
+		write_file(*name, "no program");
+		g_assert_cmpint(g_chmod(*name, 0755), ==, 0);
+	}
+	write_file("agent.so", "");
+	g_setenv("PATH", path, TRUE);
+	g_setenv("LODE_JVM_AGENT", agent, TRUE);
+	g_autoptr(LodeJitRuntime) other = prepare(self, "javac A.java");
+	check_argv(other, "javac A.java");
+	write_file("lib/modules", "");
+	g_autoptr(LodeJitRuntime) compiler = prepare(self, "javac A.java");
+	g_assert_cmpstr(compiler->name, ==, "Java");
+	check_argv(compiler, compiles);
+	g_autoptr(LodeJitRuntime) shell = prepare(self, "jshell -s");
+	check_argv(shell, evaluates);
+	g_unsetenv("LODE_JVM_AGENT");
+	if (old_agent != NULL)
+		g_setenv("LODE_JVM_AGENT", old_agent, TRUE);
+}
+
 /* Where it says that it can write elsewhere, it is told where. */
 static void test_node_directory(Fixture *self, const void *data)
 {
@@ -471,6 +508,7 @@ int main(int argc, char **argv)
 	ADD("collect", test_collect);
 	ADD("mapped", test_mapped);
 	ADD("node", test_node);
+	ADD("jdk-tools", test_jdk_tools);
 	ADD("java", test_java);
 	return g_test_run();
 }

@@ -127,7 +127,8 @@ static void test_default_without_pmu(void)
 	g_assert_cmpuint(first_of(choices)->type, ==, PERF_TYPE_SOFTWARE);
 	g_assert_cmpuint(first_of(choices)->config, ==, PERF_COUNT_SW_CPU_CLOCK);
 	g_assert_cmpuint(first_of(choices)->sample_freq, ==, 1000);
-	g_assert_nonnull(strstr(note, "no PMU"));
+	/* What each recording on a virtual machine would say tells nobody anything. */
+	g_assert_cmpstr(note != NULL ? note : "", ==, "");
 }
 
 /* What an old kernel lacks is left out, and neither the precise level nor the samples suffer. */

@@ -351,7 +351,7 @@ static const Harm harms[] = {
 	{"DROP TABLE mined_sequence", "table 'mined_sequence' is missing"},
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE' "
 	 "WHERE name = 'edge'",
-		"the profile is damaged or was cut short"},
+		"the profile is damaged or was cut short: copy it or record it again"},
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 9999 "
 	 "WHERE name = 'edge'",
 		""},

@@ -266,7 +266,7 @@ static void test_versions(void)
 		g_auto(LodeTopFunctions) top = {0};
 		g_autoptr(LodeCostedFunctions)
 			functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-		lode_top_functions_init(&top, functions, profile->weight_event);
+		lode_top_functions_init(&top, functions, profile->weight_event, 1);
 		bool are_versions = cases[i].found != NULL &&
 		                    g_str_has_suffix(cases[i].found, "version");
 		g_assert_cmpuint(top.rows->len, ==, are_versions ? 1 : 2);
@@ -307,7 +307,7 @@ static void test_first_screen(void)
 	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, name);
 	g_autoptr(LodeCostedFunctions)
 		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-	lode_top_functions_init(&top, functions, profile->weight_event);
+	lode_top_functions_init(&top, functions, profile->weight_event, 1);
 	for (size_t i = 0; i < G_N_ELEMENTS(terminals); i++) {
 		FILE *file = sample_open();
 		lode_top_functions_write(&top, &terminals[i], file);
@@ -335,7 +335,7 @@ static char *first_screen(const char *caller, double n_called, double n_alone)
 	add_stack(profile, "hot", 0x1005, false, LODE_NONE, n_alone);
 	g_autoptr(LodeCostedFunctions)
 		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-	lode_top_functions_init(&top, functions, profile->weight_event);
+	lode_top_functions_init(&top, functions, profile->weight_event, 1);
 	FILE *file = sample_open();
 	lode_top_functions_write(&top, &terminal, file);
 	return sample_close(file);
@@ -393,7 +393,7 @@ static void test_unnamed(void)
 		lode_profile_function(profile, cases[i].function)->source = LODE_FUNCTION_UNWIND;
 		g_autoptr(LodeCostedFunctions)
 			functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-		lode_top_functions_init(&top, functions, profile->weight_event);
+		lode_top_functions_init(&top, functions, profile->weight_event, 1);
 		lode_top_functions_write(&top, &terminal, file);
 		g_autofree char *text = sample_close(file);
 		g_test_message("%s", text);

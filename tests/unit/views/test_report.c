@@ -398,9 +398,9 @@ static void test_findings(void)
 	g_assert_nonnull(strstr(text, "40.0 % ±1.0"));
 	g_assert_nonnull(strstr(text, "+9.70 cycles"));
 	/* What is in one function is a place, whatever it was found as. */
-	const char *places = strstr(text, "Hot places");
+	const char *places = strstr(text, "id  hot place");
 	g_assert_nonnull(places);
-	g_assert_true(strstr(text, "Patterns") < places);
+	g_assert_true(strstr(text, "id  pattern") < places);
 	g_assert_nonnull(strstr(places, "F2"));
 	g_assert_nonnull(strstr(places, "F3"));
 	g_assert_null(strstr(places, "40.0 %"));
@@ -411,14 +411,14 @@ static void test_findings(void)
 	g_assert_nonnull(strstr(text, "lode annotate x.lode F1"));
 	options.limit = 1;
 	g_autofree char *one = write_report(run, &options);
-	g_assert_null(strstr(one, "Hot places"));
+	g_assert_null(strstr(one, "id  hot place"));
 	g_assert_nonnull(strstr(one, "below explains 40.0 % of the cycles, all 3 findings 90.0 %"));
 	g_assert_nonnull(strstr(one, "all 3 findings"));
 	/* Filters and orders ask for sequences. */
 	options.limit = 0;
 	options.with = load;
 	g_autofree char *filtered = write_report(run, &options);
-	g_assert_null(strstr(filtered, "Patterns"));
+	g_assert_null(strstr(filtered, "id  pattern"));
 	g_assert_nonnull(strstr(filtered, "sequences"));
 }
 
@@ -432,7 +432,7 @@ static void test_hot_first(void)
 	lode_findings_at(run->findings, 0)->spread = 1;
 	lode_findings_at(run->findings, 1)->spread = 10;
 	g_autofree char *text = write_report(run, &options);
-	const char *places = strstr(text, "Hot places"), *patterns = strstr(text, "Patterns");
+	const char *places = strstr(text, "id  hot place"), *patterns = strstr(text, "id  pattern");
 	const char *first = strstr(text, " F1 "), *second = strstr(text, " F2 ");
 	g_assert_nonnull(places);
 	g_assert_true(places < first && first < patterns && patterns < second);
@@ -453,7 +453,7 @@ static void test_findings_explained(void)
 	const char *told = strstr(text, begin);
 	g_assert_nonnull(told);
 	g_assert_true(strstr(text, "F1") < told);
-	g_assert_true(told < strstr(text, "Hot places"));
+	g_assert_true(told < strstr(text, "id  hot place"));
 	g_assert_null(strstr(told + 1, begin));
 	const char *second = strstr(told, "F2");
 	g_assert_nonnull(second);

@@ -13,7 +13,9 @@
 #define OWN "/home/me/program"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
-enum { MAIN, WORK, STRLEN, STRCMP, MALLOC, FREE, QSORT, MEMSET, KERNEL, N_FUNCTIONS };
+#define JVM "/usr/lib/jvm/java-17/lib/server/libjvm.so"
+
+enum { MAIN, WORK, STRLEN, STRCMP, MALLOC, FREE, QSORT, MEMSET, KERNEL, SPLIT, N_FUNCTIONS };
 
 static const CalledFunction known[N_FUNCTIONS] = {
 	[MAIN] = {"main", OWN, "main.c", 40},
@@ -25,6 +27,7 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[QSORT] = {"qsort", LIBC, NULL, 0},
 	[MEMSET] = {"__memset_avx2_unaligned", LIBC, NULL, 0},
 	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, 0},
+	[SPLIT] = {"PhaseChaitin::Split(unsigned int)", JVM, NULL, 0},
 };
 
 /* The instruction of work has the attributes. */
@@ -92,7 +95,7 @@ static void test_example(void)
 	g_assert_cmpfloat_with_epsilon(one->high, 2.4 * 0.95 * most_time(one), 1e-9);
 	g_assert_cmpuint(one->places, ==, 2);
 	g_assert_cmpuint(one->functions, ==, 2);
-	g_assert_cmpstr(evidence_at(one, 0), ==, "30.0 % with all that they call: malloc and free");
+	g_assert_cmpstr(evidence_at(one, 0), ==, "30.0 % of the time with all that they call");
 	g_assert_cmpstr(evidence_at(one, 1), ==,
 		"67 % of it is called from work.c:12 in work; 2 functions call");
 	g_assert_null(evidence_at(one, 2));
@@ -196,6 +199,75 @@ static void test_inlined(void)
 	lode_profile_free(profile);
 }
 
+static LodeFrame *frame_of(LodeProfile *profile, uint32_t stack)
+{
+	const LodeStack *one = &LODE_AT(profile->stacks->stacks, LodeStack, stack);
+
+	return &LODE_AT(profile->stacks->frames, LodeFrame, one->frame);
+}
+
+/* The function that calls is inlined in another: its line is there. */
+static void test_inlined_caller(void)
+{
+	static const char *const call[] = {"kind:call"};
+	LodeProfile *profile = profile_new(call, 1);
+	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
+	uint32_t inside = add_stack(profile, WORK, 12, in_main);
+
+	frame_of(profile, inside)->function = lode_profile_intern(profile, "number");
+	frame_of(profile, inside)->is_inlined = true;
+	add_samples(profile, add_stack(profile, STRLEN, 0, inside), 60);
+	add_samples(profile, in_main, 40);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->function, ==, "number");
+	g_assert_cmpuint(one->line, ==, 12);
+	g_assert_cmpuint(one->at->len, ==, 1);
+	g_assert_cmpuint(g_array_index(one->at, LodeFindingPlace, 0).instruction, ==, WORK);
+	lode_profile_free(profile);
+}
+
+/* A program without lines, but for those of the library of its language. */
+static void test_without_lines(void)
+{
+	static const char *const call[] = {"kind:call"};
+	static const char library[] = "/rustc/0123456789abcdef/library/std/src/rt.rs";
+	LodeProfile *profile = profile_new(call, 1);
+	uint32_t start = add_stack(profile, MAIN, 40, LODE_NONE);
+	uint32_t in_work = add_stack(profile, WORK, 12, start);
+
+	frame_of(profile, start)->file = lode_profile_intern(profile, library);
+	frame_of(profile, in_work)->file = NULL;
+	lode_profile_instruction(profile, WORK)->location = LODE_NONE;
+	add_samples(profile, add_stack(profile, STRLEN, 0, in_work), 60);
+	add_samples(profile, start, 40);
+	g_autoptr(LodeDiagnoses) unknown = diagnose(profile, NULL, 1);
+	g_assert_cmpstr(lode_diagnoses_at(unknown, 0)->function, ==, "work(int)");
+	g_assert_cmpuint(lode_diagnoses_at(unknown, 0)->at->len, ==, 0);
+
+	const LodeEdge edge = {WORK, STRLEN, LODE_EDGE_CALL, 1};
+	g_array_append_val(profile->edges, edge);
+	g_autoptr(LodeDiagnoses) known_call = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(lode_diagnoses_at(known_call, 0)->at->len, ==, 1);
+	lode_profile_free(profile);
+}
+
+/* What has no remedy promises nothing. */
+static void test_compiler(void)
+{
+	LodeProfile *profile = profile_new(NULL, 0);
+
+	add_samples(profile, add_stack(profile, SPLIT, 0, LODE_NONE), 60);
+	add_samples(profile, add_stack(profile, MAIN, 40, LODE_NONE), 40);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "service-compiler");
+	g_assert_cmpfloat_with_epsilon(one->time, 0.6, 1e-9);
+	g_assert_false(lode_diagnosis_saves(one));
+	g_assert_cmpfloat(one->low, ==, 0);
+	lode_profile_free(profile);
+}
+
 /* Findings that lie in the service. */
 static void test_findings(void)
 {
@@ -246,6 +318,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/example", test_example);
 	g_test_add_func("/service_diagnoses/loops", test_loops);
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
+	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
+	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
+	g_test_add_func("/service_diagnoses/compiler", test_compiler);
 	g_test_add_func("/service_diagnoses/findings", test_findings);
 	g_test_add_func("/service_diagnoses/none", test_none);
 	return g_test_run();

@@ -328,7 +328,7 @@ static void test_all(void)
 			has_case = find_entry(rules, k) == rule;
 		if (!has_case)
 			g_test_fail_printf("no case for the rule '%s'", rule->name);
-		g_assert_true(rule->factor > 0 && rule->factor <= 1);
+		g_assert_true(rule->factor >= 0 && rule->factor <= 1);
 		g_assert_true(rule->least >= 0.02);
 		g_assert_true(g_str_has_suffix(rule->explanation, "."));
 		g_assert_true(g_str_has_suffix(rule->remedy, "."));
