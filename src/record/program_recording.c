@@ -18,6 +18,7 @@
 
 enum {
 	FEWEST_SAMPLES = 100,  /* from which a share is known to some percent */
+	FEWEST_LOOKS = 10,     /* at threads that wait, from which a reason is known */
 	FREQUENCY = 10000,     /* sequences need more samples than functions do… */
 	FREQUENCY_STEP = 100,  /* …but a program must not become slow by them */
 	COST_SHARE = 28,       /* of the program's time, the divisor: 3.6 % */
@@ -233,9 +234,10 @@ static bool sample(Session *self, GError **error)
 		lode_notes_add(&self->options->notes, "%s", sampled->note);
 	self->result->obstacle = g_steal_pointer(&sampled->obstacle);
 	/* Beside counted executions, few samples are worse than none. Without counts even one is
-	 * kept, and the caller reports if there are none. */
+	 * kept, and the caller reports if there are none; where it waited, none is needed. */
 	bool is_ended = is_ended_by_signal(self);
-	if (sampled->n_samples >= (is_alone || is_ended ? 1 : FEWEST_SAMPLES))
+	if (sampled->n_samples >= (is_alone || is_ended ? 1 : FEWEST_SAMPLES) ||
+		(is_alone && sampled->n_looks >= FEWEST_LOOKS))
 		g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));
 	else if (!is_ended && !is_alone && !sampled->was_closed)
 		lode_notes_advise(&options->notes, LODE_ADVICE_RAISE_FREQUENCY,

@@ -357,7 +357,7 @@ static char *objects_text(const Cause *self)
 			continue;
 		n++;
 		if (names->len < NAMED_OBJECTS)
-			g_ptr_array_add(names, (char *)group->object);
+			g_ptr_array_add(names, (char *)lode_wait_object_text(group->object));
 	}
 	if (n == 0)
 		return NULL;
@@ -424,7 +424,7 @@ static void add_looks(const Diagnosing *self, LodeDiagnosis *diagnosis, const Ca
 	double seen = self->waits->waiting_ns > 0 ? self->waits->seen_ns / self->waits->waiting_ns
 	                                          : 1;
 
-	if (cause->looks > 0)
+	if (cause->looks >= FEW_LOOKS)
 		lode_diagnosis_add_evidence(diagnosis, cause->looks, "looks",
 			"%.0f looks; what is waited for is known of %.0f %% of all waiting",
 			cause->looks, 100 * MIN(seen, 1));

@@ -18,9 +18,11 @@ typedef struct {
 /* A group with what it is made of. */
 typedef struct {
 	LodeWaitGroup group;
-	GHashTable *names; /* of its threads */
-	GArray *holders;   /* Holder */
-	double held_ns;    /* of the waiting, that whose holder is known */
+	GHashTable *names;  /* of its threads */
+	GArray *holders;    /* Holder */
+	GHashTable *places; /* of a group of several: "function:line" → double *, its waiting */
+	double place_ns;    /* of the group's place */
+	double held_ns;     /* of the waiting, that whose holder is known */
 } Gathered;
 
 enum { MOST_HOLDERS = 64 };
@@ -104,8 +106,32 @@ static void add_thread(Gathered *gathered, const LodeWait *row)
 		g_ptr_array_add(self->thread_names, row->thread_name);
 }
 
-static void add_row(
-	Gathered *self, const LodeProfile *profile, const LodeOwnLines *own, const LodeWait *row)
+/* What a thread did when it lost its processor is not why it waits. */
+static bool is_anywhere(LodeWaitReason reason)
+{
+	return reason == LODE_WAIT_PROCESSOR || reason == LODE_WAIT_STOPPED;
+}
+
+/* The place of waits at several is that with most of them. */
+static void add_place(Gathered *self, const LodeWaitPlace *place, double waiting_ns)
+{
+	g_autofree char *key = g_strdup_printf(
+		"%s:%u", place->function != NULL ? place->function : "", place->line);
+	double *sum = g_hash_table_lookup(self->places, key);
+
+	if (sum == NULL) {
+		sum = g_new0(double, 1);
+		g_hash_table_insert(self->places, g_steal_pointer(&key), sum);
+	}
+	*sum += waiting_ns;
+	if (*sum > self->place_ns) {
+		self->place_ns = *sum;
+		self->group.place = *place;
+	}
+}
+
+static void add_row(Gathered *self, const LodeProfile *profile, const LodeOwnLines *own,
+	const LodeWait *row, const LodeWaitPlace *place)
 {
 	LodeWaitGroup *group = &self->group;
 
@@ -119,6 +145,8 @@ static void add_row(
 	if (group->call == NULL)
 		group->call = row->call;
 	add_thread(self, row);
+	if (is_anywhere(row->reason))
+		add_place(self, place, row->waiting_ns);
 	add_holder(self, profile, own, row);
 }
 
@@ -135,6 +163,7 @@ static Gathered *gathered_new(const LodeWait *row, const LodeWaitPlace *place)
 		.is_idle = row->is_idle};
 	self->names = g_hash_table_new(g_str_hash, g_str_equal);
 	self->holders = g_array_new(FALSE, FALSE, sizeof(Holder));
+	self->places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	return self;
 }
 
@@ -156,12 +185,15 @@ static void gathered_free(Gathered *self, GArray *out)
 	g_array_append_val(out, *group);
 	g_array_unref(self->holders);
 	g_hash_table_unref(self->names);
+	g_hash_table_unref(self->places);
 	g_free(self);
 }
 
 /* Waits of "other" calls are alike only in the same call. */
 static char *key_of(const LodeWait *row, const LodeWaitPlace *place)
 {
+	if (is_anywhere(row->reason))
+		return g_strdup_printf("%d %d", (int)row->reason, row->is_idle);
 	return g_strdup_printf("%d %d %u\n%s\n%s\n%s\n%s", (int)row->reason, row->is_idle,
 		place->line, row->object != NULL ? row->object : "",
 		place->function != NULL ? place->function : "",
@@ -190,7 +222,7 @@ GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own
 			g_hash_table_insert(by_key, g_steal_pointer(&key), one);
 			g_ptr_array_add(all, one);
 		}
-		add_row(one, profile, own, row);
+		add_row(one, profile, own, row, &place);
 	}
 	for (guint i = 0; i < all->len; i++)
 		gathered_free(g_ptr_array_index(all, i), groups);
@@ -199,15 +231,6 @@ GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own
 }
 
 /* --- what counts --- */
-
-double lode_waits_threads(const LodeProfile *profile)
-{
-	const LodeWaits *waits = profile->waits;
-
-	if (waits->has_path && waits->path_threads > 0)
-		return waits->path_threads;
-	return waits->clock_ns > 0 ? waits->running_ns / waits->clock_ns : 0;
-}
 
 /* Below this, work is not divided. */
 static const double FEW_THREADS = 1.5;
@@ -224,6 +247,17 @@ static double ready_threads(const LodeProfile *profile)
 		ready += row->reason == LODE_WAIT_PROCESSOR ? row->waiting_ns : 0;
 	}
 	return profile->waits->clock_ns > 0 ? ready / profile->waits->clock_ns : 0;
+}
+
+double lode_waits_threads(const LodeProfile *profile)
+{
+	const LodeWaits *waits = profile->waits;
+
+	if (!(waits->clock_ns > 0))
+		return 0;
+	return ready_threads(profile) + (waits->has_path && waits->path_threads > 0
+							? waits->path_threads
+							: waits->running_ns / waits->clock_ns);
 }
 
 bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *group)
@@ -252,18 +286,27 @@ char *lode_wait_group_reason(const LodeWaitGroup *self)
 	return g_strdup(lode_wait_reason_to_text(self->reason));
 }
 
+const char *lode_wait_object_text(const char *object)
+{
+	const char *slash = object[0] == '/' ? strrchr(object, '/') : NULL;
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : object;
+}
+
 /* "in fsync (note.log)" */
 static char *in_call(const LodeWaitGroup *self, const char *usual)
 {
 	const char *call = self->call != NULL ? self->call : usual;
 
-	return self->object != NULL ? g_strdup_printf("in %s (%s)", call, self->object)
-	                            : g_strdup_printf("in %s", call);
+	return self->object != NULL
+	               ? g_strdup_printf("in %s (%s)", call, lode_wait_object_text(self->object))
+	               : g_strdup_printf("in %s", call);
 }
 
 static char *waiting_for(const LodeWaitGroup *self, const char *usual)
 {
-	return g_strdup_printf("waiting for %s", self->object != NULL ? self->object : usual);
+	return g_strdup_printf("waiting for %s",
+		self->object != NULL ? lode_wait_object_text(self->object) : usual);
 }
 
 char *lode_wait_group_text(const LodeWaitGroup *self)

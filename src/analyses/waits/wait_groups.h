@@ -8,7 +8,8 @@
  *     └─▶ group  lock ledger_lock at post (ledger.c:31), 2 threads, mostly held in seal
  *
  * The line is the user's own: of the frames around the wait the innermost that is not in a system
- * library or a run-time environment; where there is none, the innermost that has a name.
+ * library or a run-time environment; where there is none, the innermost that has a name. Waits for
+ * a processor, and stops, are one group, with the line that has most of them.
  */
 #pragma once
 
@@ -53,9 +54,8 @@ static inline const LodeWaitGroup *lode_wait_group_at(const GArray *groups, guin
 LodeWaitPlace lode_wait_place_of(
 	const LodeProfile *profile, const LodeOwnLines *own, uint32_t stack);
 
-/*
- * How many threads ran on average: along the critical path where there is one, else all the time.
- */
+/* How many threads ran, or waited for nothing but a processor, on average: along the critical path
+ * where there is one, else all the time. */
 double lode_waits_threads(const LodeProfile *profile);
 
 /*
@@ -68,6 +68,9 @@ bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *gro
 
 /* "waiting for log_lock", "in fsync (note.log)", "asleep". The caller frees it. */
 char *lode_wait_group_text(const LodeWaitGroup *self);
+
+/* A file without its folders, borrowed from `object`; other objects as they are. */
+const char *lode_wait_object_text(const char *object);
 
 /* The word of its reason: "lock", and "other:eventfd_read" with its call. The caller frees it. */
 char *lode_wait_group_reason(const LodeWaitGroup *self);

@@ -80,6 +80,7 @@ typedef struct {
 	LodeProbeRecorder *probes;   /* NULL: none */
 	LodeWindowLogs *probe_logs;  /* of probes without windows; NULL: none */
 	LodeWaitLooker *looker;      /* at threads that wait; NULL: none */
+	uint64_t n_looks;            /* in all */
 	LodeRunningProcess running;  /* the attached process */
 	LodeCpuMeter meter;
 	struct rusage usage; /* of the program, when it has ended */
@@ -862,7 +863,7 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 	if (self->tracer != NULL)
 		lode_ptrace_sampler_end(self->tracer);
 	if (self->looker != NULL)
-		lode_wait_looker_end(self->looker);
+		self->n_looks = lode_wait_looker_end(self->looker).n_looks;
 	if (has_usage)
 		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
@@ -976,6 +977,7 @@ static LodePerfSampling *result_of(Session *self)
 	if (result->obstacle == NULL)
 		result->sampling = g_strdup(self->sampling);
 	result->n_samples = self->recording.tally.n_samples;
+	result->n_looks = self->n_looks;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;
 	result->bytes_written = lode_perf_writer_size(self->recording.writer);

@@ -86,11 +86,12 @@ typedef struct {
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
-	char *event;    /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
-	char *note;     /* features that the machine lacks, and their replacement; NULL: none */
-	char *sampling; /* how it was sampled, and why, where not by perf events at one rate all
-	                   the time; else NULL */
-	char *obstacle; /* why there are no samples; NULL: no such reason is known */
+	uint64_t n_looks; /* at threads that waited */
+	char *event;      /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
+	char *note;       /* features that the machine lacks, and their replacement; NULL: none */
+	char *sampling;   /* how it was sampled, and why, where not by perf events at one rate all
+	                     the time; else NULL */
+	char *obstacle;   /* why there are no samples; NULL: no such reason is known */
 	LodeWindowTally windows;
 	int exit_status;      /* of argv, as wait() gives it; 0 when there was none or when we
 	                         ended it, as the time was up */

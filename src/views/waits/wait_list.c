@@ -74,6 +74,16 @@ static LodeStyle append_path(
 	return put_time(((const Row *)row)->path_seconds, out);
 }
 
+/* Files without their folders. */
+static LodeStyle append_object(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	(void)user_data;
+	lode_display_append(
+		out, lode_wait_object_text(((const Row *)row)->object), terminal->is_ascii);
+	return LODE_STYLE_PLAIN;
+}
+
 static LodeStyle append_place(
 	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
@@ -102,7 +112,8 @@ static void put_holder(LodeJsonStream *json, const void *data, const void *user_
 
 static const LodeColumn columns[] = {
 	{"reason", LODE_CELL_TEXT(Row, reason), .at = 6},
-	{"object", LODE_CELL_TEXT(Row, object), .at = 7, .title = "for", .dropped = 1},
+	{"object", LODE_CELL_TEXT(Row, object), .append = append_object, .at = 7, .title = "for",
+		.dropped = 1},
 	{"thread_names", LODE_CELL_TEXTS(Row, thread_names)},
 	{"function", LODE_CELL_NAME(Row, function), .is_nullable = true},
 	{"file", LODE_CELL_TEXT(Row, file), .is_nullable = true},
