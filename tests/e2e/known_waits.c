@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waits of one kind, measured by the program itself: known_waits KIND FILE appends to FILE a line
+ *
+ *   clock SECONDS THREADS WAITED      from begin to end; threads that wait; the sum of their waits
+ *
+ * by the clock before and after each call that waits, less the processor time of the call.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N_THREADS = 3 };
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t stock_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t stock_ready = PTHREAD_COND_INITIALIZER;
+static unsigned stock;
+static volatile unsigned long sink;
+
+static double now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Begins and ends a call that waits. */
+typedef struct {
+	double clock, processor;
+} Mark;
+
+static Mark begin_wait(void)
+{
+	return (Mark){now(CLOCK_MONOTONIC), now(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+static double end_wait(Mark mark)
+{
+	return now(CLOCK_MONOTONIC) - mark.clock - (now(CLOCK_THREAD_CPUTIME_ID) - mark.processor);
+}
+
+/* Computes for so long, of its own processor time. */
+__attribute__((noinline)) static void compute(double seconds)
+{
+	double end = now(CLOCK_THREAD_CPUTIME_ID) + seconds;
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (unsigned i = 0; i < 1000; i++)
+			sink += i * sink;
+}
+
+static double run_threads(void *(*work)(void *))
+{
+	pthread_t threads[N_THREADS];
+	double waited[N_THREADS] = {0}, sum = 0;
+
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_create(&threads[i], NULL, work, &waited[i]);
+	for (int i = 0; i < N_THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += waited[i];
+	}
+	return sum;
+}
+
+/* --- kinds --- */
+
+__attribute__((noinline)) static void hold_table(void)
+{
+	compute(0.002);
+}
+
+static void *update_table(void *waited)
+{
+	for (int i = 0; i < 150; i++) {
+		Mark mark = begin_wait();
+		pthread_mutex_lock(&table_lock);
+		*(double *)waited += end_wait(mark);
+		hold_table();
+		pthread_mutex_unlock(&table_lock);
+	}
+	return NULL;
+}
+
+static void *take_stock(void *waited)
+{
+	for (int i = 0; i < 60; i++) {
+		pthread_mutex_lock(&stock_lock);
+		Mark mark = begin_wait();
+		while (stock == 0)
+			pthread_cond_wait(&stock_ready, &stock_lock);
+		*(double *)waited += end_wait(mark);
+		stock--;
+		pthread_mutex_unlock(&stock_lock);
+	}
+	return NULL;
+}
+
+__attribute__((noinline)) static void make_stock(void)
+{
+	for (int i = 0; i < 60 * N_THREADS; i++) {
+		compute(0.005);
+		pthread_mutex_lock(&stock_lock);
+		stock++;
+		pthread_cond_signal(&stock_ready);
+		pthread_mutex_unlock(&stock_lock);
+	}
+}
+
+static double wait_condition(void)
+{
+	pthread_t threads[N_THREADS];
+	double waited[N_THREADS] = {0}, sum = 0;
+
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_create(&threads[i], NULL, take_stock, &waited[i]);
+	make_stock();
+	for (int i = 0; i < N_THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += waited[i];
+	}
+	return sum;
+}
+
+static void *sum_alone(void *unused)
+{
+	(void)unused;
+	compute(0.8);
+	return NULL;
+}
+
+__attribute__((noinline)) static double await_sum(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, sum_alone, NULL);
+	Mark mark = begin_wait();
+	pthread_join(thread, NULL);
+	return end_wait(mark);
+}
+
+__attribute__((noinline)) static double await_children(void)
+{
+	double waited = 0;
+
+	for (int i = 0; i < 8; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			compute(0.1);
+			_exit(0);
+		}
+		Mark mark = begin_wait();
+		waitpid(child, NULL, 0);
+		waited += end_wait(mark);
+	}
+	return waited;
+}
+
+__attribute__((noinline)) static double nap(void)
+{
+	double waited = 0;
+
+	for (int i = 0; i < 40; i++) {
+		Mark mark = begin_wait();
+		usleep(20000);
+		waited += end_wait(mark);
+	}
+	return waited;
+}
+
+__attribute__((noinline)) static double save_notes(void)
+{
+	static char block[1 << 16];
+	double waited = 0;
+	int file = open("known.notes", O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	for (int i = 0; i < 2000 && waited < 0.8; i++) {
+		if (write(file, block, sizeof(block)) < 0)
+			abort();
+		Mark mark = begin_wait();
+		fsync(file);
+		waited += end_wait(mark);
+	}
+	close(file);
+	unlink("known.notes");
+	return waited;
+}
+
+__attribute__((noinline)) static double send_rows(void)
+{
+	static char row[1 << 14];
+	double waited = 0;
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		abort();
+	pid_t child = fork();
+	if (child == 0) {
+		close(ends[1]);
+		while (read(ends[0], row, sizeof(row)) > 0)
+			compute(0.004);
+		_exit(0);
+	}
+	close(ends[0]);
+	for (int i = 0; i < 200; i++) {
+		Mark mark = begin_wait();
+		if (write(ends[1], row, sizeof(row)) < 0)
+			abort();
+		waited += end_wait(mark);
+	}
+	close(ends[1]);
+	waitpid(child, NULL, 0);
+	return waited;
+}
+
+__attribute__((noinline)) static void draw(double *waited)
+{
+	Mark mark = begin_wait();
+
+	compute(0.4);
+	*waited += end_wait(mark);
+}
+
+static void *draw_thread(void *waited)
+{
+	draw(waited);
+	return NULL;
+}
+
+static double crowd(void)
+{
+	cpu_set_t one;
+
+	sched_getaffinity(0, sizeof(one), &one);
+	for (int i = CPU_SETSIZE - 1, kept = 0; i >= 0; i--) {
+		if (CPU_ISSET(i, &one) && kept++ > 0)
+			CPU_CLR(i, &one);
+	}
+	sched_setaffinity(0, sizeof(one), &one);
+	return run_threads(draw_thread);
+}
+
+static double lock(void)
+{
+	return run_threads(update_table);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		double (*run)(void);
+		int n_threads;
+	} kinds[] = {{"lock", lock, N_THREADS}, {"condition", wait_condition, N_THREADS},
+		{"join", await_sum, 1}, {"child", await_children, 1}, {"sleep", nap, 1},
+		{"sync", save_notes, 1}, {"pipe", send_rows, 1}, {"processor", crowd, N_THREADS}};
+	double begin = now(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, argv[1]) != 0)
+			continue;
+		double waited = kinds[i].run();
+		FILE *out = fopen(argv[2], "a");
+		if (out == NULL)
+			return 1;
+		fprintf(out, "clock %f %d %f\n", now(CLOCK_MONOTONIC) - begin, kinds[i].n_threads,
+			waited);
+		return fclose(out) != 0;
+	}
+	fputs("known_waits KIND FILE\n", stderr);
+	return 2;
+}
