@@ -101,12 +101,14 @@ static void *take_stock(void *waited)
 		*(double *)waited += end_wait(mark);
 		stock--;
 		pthread_mutex_unlock(&stock_lock);
+		compute(0.001);
 	}
 	return NULL;
 }
 
-__attribute__((noinline)) static void make_stock(void)
+__attribute__((noinline)) static void *make_stock(void *unused)
 {
+	(void)unused;
 	for (int i = 0; i < 60 * N_THREADS; i++) {
 		compute(0.005);
 		pthread_mutex_lock(&stock_lock);
@@ -114,20 +116,23 @@ __attribute__((noinline)) static void make_stock(void)
 		pthread_cond_signal(&stock_ready);
 		pthread_mutex_unlock(&stock_lock);
 	}
+	return NULL;
 }
 
+/* The end depends on those who take, and they on the one who makes. */
 static double wait_condition(void)
 {
-	pthread_t threads[N_THREADS];
+	pthread_t threads[N_THREADS], maker;
 	double waited[N_THREADS] = {0}, sum = 0;
 
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_create(&threads[i], NULL, take_stock, &waited[i]);
-	make_stock();
+	pthread_create(&maker, NULL, make_stock, NULL);
 	for (int i = 0; i < N_THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		sum += waited[i];
 	}
+	pthread_join(maker, NULL);
 	return sum;
 }
 

@@ -7,10 +7,11 @@
  *
  * Waiting (analyses/waits/wait_groups.h): the waits for one lock, or at one line, together. What
  * removing them saves of the time by the clock is what their pieces have of the critical path
- * (high) and what a replay without them saves (low); without a path it is at most the share of the
- * clock for which one thread waits there. A join, or a condition, is waited for while something
- * runs: that place is the diagnosis's, if it is known, by looks at the thread or by the samples of
- * the threads that do not wait.
+ * (high) and what a replay without them saves (low). Where little runs side by side, a wait for
+ * another thread or process has at least the time for which the path ran meanwhile; without a path
+ * it is at most the share of the clock for which one thread waits there. A join, or a condition, is
+ * waited for while something runs: that place is the diagnosis's, if it is known, by looks at the
+ * thread or by the samples of the threads that do not wait.
  */
 #pragma once
 

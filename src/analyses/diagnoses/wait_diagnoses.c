@@ -113,6 +113,28 @@ static void add_group(Cause *self, const LodeWaitGroup *group)
 	add_threads(self, group);
 }
 
+/* Of the critical path, what does not wait: it runs, or could. */
+static double active_path(const Diagnosing *self)
+{
+	double waiting = 0;
+
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		const LodeWait *row = &g_array_index(self->waits->rows, LodeWait, i);
+		waiting += row->reason != LODE_WAIT_PROCESSOR ? row->path_ns : 0;
+	}
+	return MAX(self->waits->clock_ns - waiting, 0);
+}
+
+/* Whether one thread waits while another one, on the path, does what it waits for: then the path
+ * need not go through the wait, as from a reader, who never waits, to the writer at a full pipe. */
+static bool is_for_another(const Diagnosing *self, LodeWaitReason reason)
+{
+	return (reason == LODE_WAIT_JOIN || reason == LODE_WAIT_CONDITION ||
+		       reason == LODE_WAIT_PIPE || reason == LODE_WAIT_CHILD ||
+		       reason == LODE_WAIT_SOCKET) &&
+	       lode_waits_are_serial(self->profile);
+}
+
 static void set_savings(const Diagnosing *self, Cause *cause)
 {
 	const LodeWaits *waits = self->waits;
@@ -131,6 +153,9 @@ static void set_savings(const Diagnosing *self, Cause *cause)
 		cause->low = known->low_ns / waits->clock_ns;
 	}
 	cause->high = isnan(cause->high) ? 0 : CLAMP(cause->high, 0, 1);
+	if (waits->has_path && is_for_another(self, cause->first->reason))
+		cause->high = fmax(
+			cause->high, MIN(cause->most_ns, active_path(self)) / waits->clock_ns);
 	cause->low = isnan(cause->low) ? cause->low : CLAMP(cause->low, 0, cause->high);
 }
 

@@ -260,6 +260,11 @@ double lode_waits_threads(const LodeProfile *profile)
 							: waits->running_ns / waits->clock_ns);
 }
 
+bool lode_waits_are_serial(const LodeProfile *profile)
+{
+	return lode_waits_threads(profile) < FEW_THREADS;
+}
+
 bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *group)
 {
 	const LodeWaits *waits = profile->waits;
@@ -268,7 +273,8 @@ bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *gro
 	if (group->is_idle || group->reason == LODE_WAIT_UNSEEN || !(waits->clock_ns > 0))
 		return false;
 	if (group->reason == LODE_WAIT_JOIN || group->reason == LODE_WAIT_CONDITION)
-		return threads < FEW_THREADS || group->waiting_ns / waits->clock_ns >= threads;
+		return lode_waits_are_serial(profile) ||
+		       group->waiting_ns / waits->clock_ns >= threads;
 	if (group->reason == LODE_WAIT_PROCESSOR) {
 		double ready = ready_threads(profile);
 		return ready >= MUCH_READY &&

@@ -58,6 +58,9 @@ LodeWaitPlace lode_wait_place_of(
  * where there is one, else all the time. */
 double lode_waits_threads(const LodeProfile *profile);
 
+/* Whether so few of them did that work is not divided. */
+bool lode_waits_are_serial(const LodeProfile *profile);
+
 /*
  * Whether waiting is for want of something, and not how parallel programs are built: threads that
  * wait at a join or a condition while as many others run as wait there do so for work that has been
