@@ -174,6 +174,8 @@ static void test_bare(void)
 	check_bare("int visit<66>(std::vector<int> const&)", "visit");
 	check_bare("std::ostream& operator<< <char>(std::ostream&)", "operator<<");
 	check_bare("A::operator bool() const", "A::operator bool");
+	check_bare("java.util.stream.AbstractPipeline.<init>(int)",
+		"java.util.stream.AbstractPipeline.<init>");
 	check_bare("std::function<int (int)>::operator()(int) const", "std::function::operator()");
 	check_bare("main::{lambda(int, long)#1}::operator()(int, long) const",
 		"main::{lambda(…)#1}::operator()");
