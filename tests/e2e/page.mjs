@@ -195,6 +195,8 @@ int main(void)
 );
 run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "calls", "calls.c");
 run(lode, "run", "-F", "10000", "-g", "-o", "calls.lode", "--", "./calls");
+/* By default the top of each stack is recorded. */
+run(lode, "run", "-F", "10000", "-o", "tops.lode", "--", "./calls");
 run("cp", "calls.lode", "wicked.lode");
 run("sqlite3", "wicked.lode", `UPDATE frame SET function = ${quoted} || function, image = ${quoted} || image; UPDATE function SET name = ${quoted} || name; UPDATE stack_thread SET name = ${quoted};
 	UPDATE frame SET function = function || hex(zeroblob(5000000)) WHERE function LIKE '%inner';`);
@@ -295,7 +297,7 @@ for (const name of ["pairs", "slower", "large", "causes", "mended"]) run(lode, "
 for (const [name, time] of [["causes", 6], ["mended", 1.4]]) run("sqlite3", `${name}.lode`, `INSERT OR REPLACE INTO meta VALUES ('user_seconds', ${time}), ('system_seconds', 0)`);
 run("cp", "causes.lode", "evil-causes.lode");
 run("sqlite3", "evil-causes.lode", `UPDATE function SET name = ${quoted} || name`);
-const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12, MENDED = 15;
+const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12, MENDED = 15, TOPS = 16;
 
 /* A branch that windows saw 100 times, and saw go on in 60 of them. */
 run("cp", "x.lode", "windows.lode");
@@ -322,7 +324,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "tops.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -857,15 +859,37 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 	const painted = () => canvas.evaluate((one) => new Set(new Uint32Array(one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size);
 	await until("colours", async () => (await painted()) > 3);
 	await picture("flame");
+	/* It begins where the stacks fork: below, no function has nearly all. */
+	const { number, parent, weight } = flame.nodes;
+	const childrenOf = (row) => number.map((_, i) => i).filter((i) => parent[i] === row);
+	let fork = 0, forkDepth = 0;
+	for (let next = 0; next !== undefined; next = childrenOf(fork).find((i) => weight[i] >= weight[fork] - weight[0] / 100)) {
+		forkDepth += next > 0;
+		fork = next;
+	}
+	const nameOf = (row) => flame.functions[flame.nodes.function[row]]?.[0] ?? "all";
+	expect("the fork", [nameOf(fork), (await page.innerText(".flame-about")).startsWith("main")], ["main", true]);
+	const lead = () => page.$eval(".flame", (one) => one.scrollTop / 19);
+	expect("two rows lead to it", await lead(), Math.max(0, forkDepth - 2));
+	/* By weight, or by time: what is to the right of the first below it. */
+	for (const [order, before] of [["weight", (a, b) => weight[b] - weight[a]], ["time", (a, b) => flame.nodes.first[a] - flame.nodes.first[b]]]) {
+		await at(`#/flame?profile=5${order === "time" ? "&order=time" : ""}`);
+		await page.keyboard.press("ArrowDown");
+		const [first] = childrenOf(fork).sort((a, b) => before(a, b) || weight[b] - weight[a]);
+		await until(`the first by ${order}`, async () => (await page.innerText(".flame-about")).startsWith(`${nameOf(first)} ${((100 * weight[first]) / weight[0]).toFixed(1)} %`));
+		await page.keyboard.press("ArrowUp");
+	}
+	expect("pressed", await page.getAttribute('button:text("By time")', "aria-pressed"), "true");
+	await at("#/flame?profile=5");
 	/* The widest path is at the left: main, then what it calls. */
 	const depth = deepest[0].split(";").length - 1;
-	await canvas.click({ position: { x: 20, y: 19 * depth + 9 } });
+	await canvas.click({ position: { x: 20, y: 19 * (depth - (await lead())) + 9 } });
 	await page.waitForFunction(() => /zoom=\d+/.test(location.hash));
 	await settle();
 	expect("the innermost", (await page.innerText(".flame-about")).includes("inner") && (await page.innerText(".flame-about")).includes(`${((100 * deepest[1]) / flame.weight).toFixed(1)} %`), true);
 	await page.mouse.move(0, 0);
 	const zoomed = await canvas.boundingBox();
-	await page.mouse.move(zoomed.x + zoomed.width - 10, zoomed.y + 19 * depth + 9);
+	await page.mouse.move(zoomed.x + zoomed.width - 10, zoomed.y + 19 * (depth - (await lead())) + 9);
 	await page.waitForSelector(".flame-tip .tip");
 	expect("zoomed: as wide as the picture", (await page.innerText(".flame-tip .tip")).startsWith("inner"), true);
 	await page.keyboard.press("Escape");
@@ -901,8 +925,17 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 	await page.locator('.flame-table a:has-text("inner")').first().click();
 	await page.waitForSelector("table.code");
 	expect("the code", (await page.innerText("h2")).includes("inner"), true);
-	await at("#/flame?profile=0");
+	await at("#/flame?profile=4");
 	expect("without calls", /--call-graph dwarf/.test(await page.innerText(".empty")), true);
+	/* By default, callers are known as far as the recorded top of the stack. */
+	const tops = await page.evaluate(async (path) => (await fetch(path)).json(), `/api/flame?profile=${TOPS}`);
+	expect("from", tops.from, "tops");
+	expect("calls of inner", [...flamePaths(tops).keys()].some((path) => /(deeper|beside);inner$/.test(path)), true);
+	await at(`#/flame?profile=${TOPS}`);
+	await page.waitForSelector(".flame canvas");
+	await until("its colours", async () => (await painted()) > 3);
+	expect("said", /recorded top/.test(await page.innerText(".caption")), true);
+	await picture("flame-tops");
 });
 
 await check("timeline: a range and a thread, by mouse and keys, become options of the questions", async (expect) => {
@@ -1146,7 +1179,7 @@ await check("the page's questions are answered", async (expect) => {
 		Graph: ["graph?function-number=0", `graph?profile=${WINDOWS}&function-number=${divide}`],
 		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
 		Threads: ["timeline?profile=10", "timeline?profile=4"],
-		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=0"],
+		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=4", `flame?profile=${TOPS}`],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],
 		Heat: ["heat?profile=3"],
 		Layouts: ["memory?layout=struct%20node"],

@@ -348,7 +348,7 @@ interface FlameNone extends Head {
 	advice: string;
 }
 export interface FlameTree extends Head {
-	from: "stacks";
+	from: "stacks" | "tops";
 	advice: null;
 	event: string | null;
 	events: string[];
@@ -362,7 +362,8 @@ export interface FlameTree extends Head {
 	/** name, image, number in the profile, whether it has the text, a shorter name */
 	functions: [string | null, string | null, number | null, boolean, string | null][];
 	/** columns of equal length */
-	nodes: Record<"number" | "function" | "parent" | "weight" | "self" | "samples" | "narrower", number[]>;
+	/** first: when its first sample was taken, in seconds from the first of all; −1: not known */
+	nodes: Record<"number" | "function" | "parent" | "weight" | "self" | "samples" | "narrower" | "first", number[]>;
 }
 export type Flame = FlameNone | FlameTree;
 export interface Pivot extends Head {

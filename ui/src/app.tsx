@@ -43,7 +43,7 @@ function Help({ views, onClose }: { views: View[]; onClose: () => void }) {
 		["Enter", "open the line"],
 		["n p", "in a function, the next hottest instruction and back, by weight"],
 		["g", "in a function, its control flow"],
-		["← ↑ → ↓ Enter 0 i c", "in the flame graph: move, zoom, show the whole, invert, go to the code"],
+		["← ↑ → ↓ Enter 0 i c", "in the flame graph: move, zoom, go back, invert, go to the code"],
 		["/", "go to the search field"],
 		["Esc", "leave a field, close this"],
 		["?", "this list"],
