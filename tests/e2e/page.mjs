@@ -395,6 +395,20 @@ await check("the token leaves the address, and the cookie cannot be read", async
 	expect("licences", ["preact", "dagre", "MIT"].every((one) => licences.includes(one)), true);
 });
 
+await check("views are in the order of their use, and those that have nothing are not there", async (expect) => {
+	expect("with a trace", await texts("nav a"), ["Findings", "Code", "Flame graph", "Compare", "Memory", "Traces", "Sequences"]);
+	const alone = await serve("calls.lode");
+	const other = listen(await context.newPage());
+	await other.goto(alone.link);
+	await other.waitForSelector(".findings");
+	expect("one profile alone", await other.locator("nav a").allInnerTexts(), ["Findings", "Code", "Flame graph", "Memory", "Sequences"]);
+	/* What stands in an empty field is not taken for a value. */
+	const style = await other.locator("input[placeholder]").first().evaluate((one) => [getComputedStyle(one, "::placeholder").fontStyle, getComputedStyle(one).fontStyle]);
+	expect("placeholders", style, ["italic", "normal"]);
+	await other.close();
+	alone.child.kill("SIGINT");
+});
+
 await check("a link that is refused says what to do, and the page's requests get JSON", async (expect) => {
 	const stranger = await browser.newContext();
 	const other = await stranger.newPage();
@@ -573,7 +587,7 @@ await check("an address leads to the same list in another window, and keys open 
 	await other.keyboard.press("?");
 	await other.waitForSelector('[role="dialog"]');
 	await other.keyboard.press("Escape");
-	await other.keyboard.press("3");
+	await other.keyboard.press("2");
 	await other.waitForFunction(() => location.hash.startsWith("#/code"));
 	await other.close();
 });
@@ -1553,7 +1567,7 @@ await check("live: pictures while a program is recorded, then its profile", asyn
 	const last = listen(await context.newPage());
 	await last.goto(address);
 	await last.waitForSelector('p[role="status"] code:text("lode import")');
-	expect("views", await last.locator("nav a").allInnerTexts(), ["Traces", "Live"]);
+	expect("views", await last.locator("nav a").allInnerTexts(), ["Live"]);
 	await last.close();
 	recorder.kill("SIGINT");
 	await new Promise((done) => recorder.on("exit", done));
