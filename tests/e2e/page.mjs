@@ -962,6 +962,10 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	await at("#/flame?profile=10");
 	await page.waitForSelector(".timeline canvas");
 	expect("rows", await page.locator(".timeline-thread").count(), 6);
+	/* The heaviest, in the order in which they began, below how many processors all kept busy. */
+	const begun = threads.slice(0, 6).sort((a, b) => a.from - b.from);
+	expect("in order of start", await texts(".timeline-thread bdi"), begun.map((one) => one.name));
+	expect("busy processors", (await page.innerText(".timeline-busy")).startsWith("busy processors"), true);
 	await page.click('.timeline-rows button:text("more")');
 	await until("all rows", async () => (await page.locator(".timeline-thread").count()) === threads.length);
 	expect("text", (await texts(".timeline-thread")).filter((one) => one.includes("<b>worker-")).length, 8);
@@ -972,9 +976,9 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	const [width, middle] = [last - first, (first + last) / 2];
 	const box = await page.locator(".timeline canvas").boundingBox();
 	const x = (bin) => box.x + (box.width * bin) / worker.values.length;
-	await page.mouse.move(x(middle - width / 4), box.y + 10);
+	await page.mouse.move(x(middle - width / 4), box.y + 30);
 	await page.mouse.down();
-	await page.mouse.move(x(middle + width / 4), box.y + 30, { steps: 3 });
+	await page.mouse.move(x(middle + width / 4), box.y + 50, { steps: 3 });
 	await page.mouse.up();
 	await page.waitForFunction(() => /o[.]time=/.test(location.hash));
 	const time = await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("o.time"));

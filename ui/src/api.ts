@@ -339,8 +339,10 @@ export interface Threads {
 	seconds: number;
 	bins: number;
 	event: string | null;
-	/** The heaviest first; values: shares of all weight. */
-	threads: { pid: number; tid: number; name: string | null; samples: number; weight: number; values: number[] }[];
+	/** How many processors were busy in each bin; null: samples do not stand for time. */
+	busy: number[] | null;
+	/** The heaviest first; from: seconds to its first sample; values: shares of all weight. */
+	threads: { pid: number; tid: number; name: string | null; samples: number; weight: number; from: number; values: number[] }[];
 	threads_left_out: number;
 }
 interface FlameNone extends Head {
