@@ -653,6 +653,23 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	await page.waitForSelector(".graph .block");
 	expect("blocks", (await page.locator(".graph .block").count()) >= 2, true);
 	expect("edges", (await page.locator(".graph .edge").count()) >= 2, true);
+	/* What went on in another way than by this edge has its share, too. */
+	expect("shares of edges", (await page.locator(".graph .edge-count").allTextContents()).some((one) => /^[\d,]+ · [\d.]+ %$/.test(one)), true);
+	const lapping = () => page.evaluate(() => {
+		const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
+		const areLapping = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+		const labels = boxes(".graph .edge-count"), blocks = boxes(".graph .block > rect");
+		return labels.filter((one, i) => [...labels.slice(i + 1), ...blocks].some((other) => areLapping(one, other))).length;
+	});
+	const leastText = () => page.$eval(".graph svg", (svg) => {
+		const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+		return Math.min(...[...svg.querySelectorAll("text")].map((one) => parseFloat(getComputedStyle(one).fontSize) * scale), 99);
+	});
+	expect("labels over others", await lapping(), 0);
+	expect(`legible: ${await leastText()} px`, (await leastText()) >= 8.99, true);
+	for (let i = 0; i < 6; i++) await page.click('.graph-tools button:text("Smaller")');
+	expect(`legible when small: ${await leastText()} px`, (await leastText()) >= 8.99, true);
+	await page.click('.graph-tools button:text("Fit")');
 	await picture("graph");
 	await page.locator(".graph .block").first().press("Enter");
 	await page.waitForSelector("tr.target");
