@@ -480,6 +480,9 @@ await check("functions and diagnoses are those of lode report, and open by mouse
 	await page.locator(".diagnosis-places a").first().click();
 	await page.waitForFunction(() => /#[/]code.*function=\d+&at=0x/.test(location.hash));
 	await page.waitForSelector("table.code");
+	/* What led here stands above the code. */
+	await page.waitForSelector(".diagnosed");
+	expect("its diagnosis", (await page.innerText(".diagnosed")).startsWith(`${spread.id} ${spread.title}`), true);
 	await at("#/findings");
 	await page.waitForSelector(".findings .id");
 });
@@ -630,6 +633,23 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	const explaining = divide.findings.filter((one) => one.time >= 0.005).map((one) => one.id);
 	expect("findings", await texts(".explained a"), explaining);
 	expect("in one line", await page.$$eval(".explained > *", (all) => new Set(all.map((one) => one.offsetTop)).size), Math.min(1, explaining.length));
+	/* Nothing ends at the edge of a box, and there is more room for one of them by the bar between. */
+	const fits = () => page.$$eval(".side-by-side .scroll", (all) => all.every((one) => one.scrollWidth <= one.clientWidth + 1));
+	await until("columns fit", fits);
+	const widths = () => page.$$eval(".side-by-side > .scroll", (all) => all.map((one) => one.clientWidth));
+	const [source, code] = await widths();
+	await page.focus(".splitter");
+	for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowLeft");
+	await until("less source", async () => (await widths())[0] < source && (await widths())[1] > code);
+	expect("in the address", /split=30/.test(await hash()), true);
+	await until("still fit", fits);
+	const bar = await page.locator(".splitter").boundingBox();
+	await page.mouse.move(bar.x + bar.width / 2, bar.y + 40);
+	await page.mouse.down();
+	await page.mouse.move(640, bar.y + 40, { steps: 3 });
+	await page.mouse.up();
+	await until("dragged", async () => Math.abs((await widths())[0] - (await widths())[1]) < 60);
+	await until("fit again", fits);
 	/* One scale: what is darker costs more, in lines and instructions. */
 	const shades = await page.$$eval("td[class*=heat-]", (all) => all.map((one) => [parseFloat(one.innerText), Number(/heat-(\d)/.exec(one.className)[1])]));
 	expect("lines and instructions", shades.length >= 2, true);
