@@ -1535,6 +1535,19 @@ await check("compare: what lode diff says of two profiles", async (expect) => {
 	expect("promised, achieved, scope", cells.slice(3), [promised, achieved, `${title} in ${scope} ${more}`]);
 	expect("gone", /^−.* s gone$/.test(cells[0]), true);
 	expect("axe of diagnoses", await faultsOfAxe(), []);
+	/* All of it, the diagnosis too, is in sight on a phone. */
+	await page.setViewportSize({ width: 390, height: 800 });
+	await at(`#/compare?profile=${MENDED}&base=${CAUSES}`);
+	await page.waitForSelector(".compared-diagnoses tbody tr");
+	const wide = () => page.$$eval("main .scroll", (all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute("aria-label")));
+	expect("tables that are cut", await wide(), []);
+	expect("promised and achieved", (await page.innerText(".compared-diagnoses")).includes(`promised ${promised}, achieved ${achieved}`), true);
+	if (pictures) await page.screenshot({ path: join(pictures, "narrow-compare-diagnoses.png"), fullPage: true });
+	await page.setViewportSize({ width: 1280, height: 850 });
+	/* What is compared with unless it is chosen: the profile before of the same command. */
+	await at("#/compare?profile=2");
+	await page.waitForSelector(".compared tbody tr, .empty, .quality");
+	expect("the same command", await page.inputValue(`label:has-text("compared with") select`), "0");
 	await at(`#/compare?profile=${SLOWER}&base=${PAIRS}`);
 	await page.waitForSelector(".compared tbody tr");
 	await page.click(`.tabs button:text("functions")`);

@@ -251,7 +251,8 @@ export interface Head {
 }
 export interface Served {
 	version: string;
-	profiles: { number: number; name: string; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
+	/** program: its command, as it was recorded */
+	profiles: { number: number; name: string; program: string | null; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
 	traces: { number: number; name: string }[];
 	live: { program: string; is_over: boolean } | null;
 }
