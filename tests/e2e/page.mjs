@@ -567,6 +567,21 @@ await check("sequences are sorted, filtered and paged by the server", async (exp
 	);
 });
 
+await check("sequences of a profile that is not mined are the costliest, and so there soon", async (expect) => {
+	await at(`#/sequences?profile=${TOPS}`);
+	await rowsOf();
+	const said = /of the ([\d,]+) in run ‘main’ with a support of at least ([\d.]+) %/.exec(await page.innerText(".caption"));
+	expect("said", said !== null, true);
+	run("cp", "tops.lode", "mined.lode");
+	run(lode, "mine", "mined.lode");
+	const all = json("report", "mined.lode", "--sort", "excess", "--limit", "1");
+	expect("some of all", [Number(said[1].replaceAll(",", "")) <= all.run.sequences, Number(said[2]) >= 99 * all.run.min_support], [true, true]);
+	const [first] = await rowsOf();
+	expect("the same is first", first[2], `${(100 * (all.sequences[0].weight - all.sequences[0].frequency)).toFixed(1)} %`);
+	await at("#/sequences?sort=weight&with=load");
+	await rowsOf();
+});
+
 await check("an address leads to the same list in another window, and keys open a line", async (expect) => {
 	const address = await page.evaluate(() => location.href);
 	await page.evaluate(() => void (document.querySelector(".virtual-scroll").scrollTop = 0));

@@ -247,7 +247,7 @@ export interface Unresolved {
 export interface Head {
 	profile: Profile;
 	unresolved?: Unresolved[];
-	run?: { name: string; is_complete: boolean; is_instruction_mode: boolean; sequences: number };
+	run?: { name: string; is_complete: boolean; is_instruction_mode: boolean; sequences: number; min_support?: number };
 }
 export interface Served {
 	version: string;
