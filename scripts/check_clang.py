@@ -4,7 +4,8 @@
 
     scripts/check_clang.py DIRECTORY [BUILT_BY_CLANG]
 
-Sources that the second directory, which clang has built, compiles as well are left out.
+The second directory was made for clang: what it has compiled is left out, and its other sources are
+looked at as it would compile them, with the headers that it has compiled.
 
 The commands are those of compile_commands.json, with clang in place of their compiler and -Werror;
 what differs in nothing but the name of its output is looked at once. Exit status 0 when clang finds
@@ -17,14 +18,16 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-# Outputs; and headers that the build has compiled, in the form of its own compiler.
-WITH_VALUE = ("-o", "-MF", "-MQ", "-MT", "-include", "-include-pch")
+OUTPUTS = ("-o", "-MF", "-MQ", "-MT")
+# Headers that the build has compiled, in the form of its own compiler.
+COMPILED_HEADERS = ("-include", "-include-pch")
 # Options of code generation, of which clang would say that -fsyntax-only leaves them unused.
 DROPPED = ("-MD", "-MMD", "-c", "-pipe", "-fpch-preprocess")
 
 
-def clang_command(words):
+def clang_command(words, keeps_headers):
     """The same look at the source by clang, without output."""
+    with_value = OUTPUTS if keeps_headers else OUTPUTS + COMPILED_HEADERS
     while os.path.basename(words[0]) in ("ccache", "sccache"):
         words = words[1:]
     is_cxx = os.path.basename(words[0]).split("-")[0] in ("c++", "g++", "clang++")
@@ -33,10 +36,10 @@ def clang_command(words):
     for word in words[1:]:
         if skips or word in DROPPED:
             skips = False
-        elif word in WITH_VALUE:
+        elif word in with_value:
             skips = True
-        # The folder that the build makes for the objects of a target; nothing is generated there.
-        elif not (word.startswith("-I") and word.endswith(".p")):
+        # The folder that the build makes for the objects of a target; only headers are compiled there.
+        elif keeps_headers or not (word.startswith("-I") and word.endswith(".p")):
             command.append(word)
     return tuple(command)
 
@@ -50,12 +53,19 @@ def source(entry):
     return os.path.normpath(os.path.join(entry["directory"], entry["file"]))
 
 
+def is_compiled(entry):
+    return os.path.exists(os.path.join(entry["directory"], entry["output"]))
+
+
 def main(directory, built_by_clang=None):
-    seen = {source(entry) for entry in entries_of(built_by_clang)} if built_by_clang else set()
+    own = entries_of(built_by_clang) if built_by_clang else []
+    seen = {source(entry) for entry in own}
+    looked_at = [(entry, True) for entry in own if not is_compiled(entry)]
+    looked_at += [(entry, False) for entry in entries_of(directory) if source(entry) not in seen]
     commands = {
-        (entry["directory"], clang_command(shlex.split(entry["command"]))): None
-        for entry in entries_of(directory)
-        if source(entry) not in seen and not entry["file"].endswith(".S")
+        (entry["directory"], clang_command(shlex.split(entry["command"]), is_own)): None
+        for entry, is_own in looked_at
+        if not entry["file"].endswith(".S")
     }
 
     def look(key):

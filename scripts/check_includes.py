@@ -42,11 +42,6 @@ def preprocessed(header):
 
 
 @cache
-def words_of(header):
-    return set(WORD.findall(preprocessed(header)))
-
-
-@cache
 def read(path):
     """The code of a file without comments and strings, its own headers, and those of the system."""
     text = path.read_text(encoding="utf-8")
@@ -56,19 +51,26 @@ def read(path):
     return TEXT.sub(" ", text), own, system
 
 
+@cache
+def found(name, folder):
+    """A header of lode's that a file in this folder includes, or None."""
+    for place in (ROOT / "src", folder, ROOT / "tests/unit", ROOT):
+        if (place / name).exists():
+            return (place / name).resolve()
+    return None
+
+
 def system_headers(path, seen):
     """Of a file and, through lode's own headers, of what it includes."""
     if path in seen:
         return set()
     seen.add(path)
     _, own, system = read(path)
-    found = set(system)
+    headers = set(system)
     for name in own:
-        for folder in (ROOT / "src", path.parent, ROOT / "tests/unit", ROOT):
-            if (folder / name).exists():
-                found |= system_headers((folder / name).resolve(), seen)
-                break
-    return found
+        if header := found(name, path.parent):
+            headers |= system_headers(header, seen)
+    return headers
 
 
 def main():
@@ -84,6 +86,12 @@ def main():
     called = set(CALL.findall(declared)) - KEYWORDS
     if "g_free" not in called or "uint64_t" not in types or "errno" not in named:
         sys.exit("check_includes: the headers of src/base/prelude.h were not understood")
+    judged = named | called
+
+    @cache
+    def words_of(header):
+        return judged.intersection(WORD.findall(preprocessed(header)))
+
     failed = False
     for path, included in headers.items():
         text, own, _ = read(path)

@@ -6,8 +6,8 @@
 #
 #   scripts/test.sh             all tests
 #   scripts/test.sh --quick     without the tests that record a program with valgrind
-#   scripts/test.sh --part K/N  of the tests that record and judge whole programs, which take two
-#                               thirds of the time, every N-th from the K-th; and all others
+#   scripts/test.sh --part K/N  of the tests that record and judge whole programs, which take most of
+#                               the time, every N-th from the K-th; and all others
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ selection=()
 case "${1:-}" in
 "") ;;
 --quick) selection=(--no-suite slow) ;;
---part) selection=(--part "${2:-}" "e2e,truth,insight") ;;
+--part) selection=(--part "${2:-}" "e2e,truth,insight,plain") ;;
 *)
 	echo "usage: scripts/test.sh [--quick | --part K/N]" >&2
 	exit 2

@@ -8,7 +8,7 @@
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 
-enum { MAX_KEPT_NODES = 1 << 20 }; /* 32 MB */
+enum { MAX_KEPT_NODES = 1 << 20 }; /* 40 MB */
 
 typedef struct {
 	LodeFlameGraphOptions graph;
@@ -78,9 +78,10 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (profile == NULL)
 		return false;
-	bool has_calls = profile->stacks != NULL && profile->stacks->has_chains;
+	const LodeStacks *stacks = profile->stacks;
+	bool has_calls = stacks != NULL && (stacks->has_chains || stacks->has_tops);
 	if (has_calls) {
-		if (!lode_stack_export_init(&export, profile, LODE_NONE, error))
+		if (!lode_stack_export_init_recorded(&export, profile, LODE_NONE, error))
 			return false;
 		tree = find_tree(asking, &export, self->graph.is_inverted, error);
 		if (tree == NULL)

@@ -53,6 +53,8 @@ bool lode_profile_list_write(
 		lode_json_begin(&json, '{');
 		lode_json_member_number(&json, "number", i);
 		lode_json_member_string(&json, "name", lode_served_profile_name(served));
+		lode_json_member_string(&json, "program",
+			snapshot != NULL ? lode_profile_snapshot_profile(snapshot)->program : NULL);
 		lode_json_member_string(&json, "fault", fault != NULL ? fault->message : NULL);
 		lode_json_member_bool(&json, "has_memory",
 			snapshot != NULL &&

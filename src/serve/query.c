@@ -153,6 +153,10 @@ static bool give_none(Query *self, LodeMined *out_mined)
 	return true;
 }
 
+/* At least so many are mined of a run that has none: someone waits, and all of them can take
+ * minutes. */
+enum { COSTLIEST_SEQUENCES = 3000 };
+
 static bool give_mined(
 	LodeAsking *asking, const LodeRunChoice *choice, LodeMined *out_mined, GError **error)
 {
@@ -172,6 +176,9 @@ static bool give_mined(
 	if (part.origins == NULL)
 		part.origins = run->parameters.origins;
 	if (!lode_profile_choice_is_part(&part)) {
+		if (has_sequences && !lode_profile_snapshot_mine_costliest(snapshot, choice->run,
+					     COSTLIEST_SEQUENCES, progress, error))
+			return false;
 		run = lode_profile_snapshot_run(
 			snapshot, choice->run, has_sequences, progress, error);
 		*out_mined = (LodeMined){lode_profile_snapshot_profile(snapshot), run, false};

@@ -195,6 +195,8 @@ int main(void)
 );
 run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "calls", "calls.c");
 run(lode, "run", "-F", "10000", "-g", "-o", "calls.lode", "--", "./calls");
+/* By default the top of each stack is recorded. */
+run(lode, "run", "-F", "10000", "-o", "tops.lode", "--", "./calls");
 run("cp", "calls.lode", "wicked.lode");
 run("sqlite3", "wicked.lode", `UPDATE frame SET function = ${quoted} || function, image = ${quoted} || image; UPDATE function SET name = ${quoted} || name; UPDATE stack_thread SET name = ${quoted};
 	UPDATE frame SET function = function || hex(zeroblob(5000000)) WHERE function LIKE '%inner';`);
@@ -295,7 +297,7 @@ for (const name of ["pairs", "slower", "large", "causes", "mended"]) run(lode, "
 for (const [name, time] of [["causes", 6], ["mended", 1.4]]) run("sqlite3", `${name}.lode`, `INSERT OR REPLACE INTO meta VALUES ('user_seconds', ${time}), ('system_seconds', 0)`);
 run("cp", "causes.lode", "evil-causes.lode");
 run("sqlite3", "evil-causes.lode", `UPDATE function SET name = ${quoted} || name`);
-const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12, MENDED = 15;
+const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12, MENDED = 15, TOPS = 16;
 
 /* A branch that windows saw 100 times, and saw go on in 60 of them. */
 run("cp", "x.lode", "windows.lode");
@@ -322,7 +324,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "tops.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -391,6 +393,20 @@ await check("the token leaves the address, and the cookie cannot be read", async
 	expect("cookie", await page.evaluate(() => document.cookie), "");
 	const licences = await page.evaluate(async () => (await fetch("/licences.txt")).text());
 	expect("licences", ["preact", "dagre", "MIT"].every((one) => licences.includes(one)), true);
+});
+
+await check("views are in the order of their use, and those that have nothing are not there", async (expect) => {
+	expect("with a trace", await texts("nav a"), ["Findings", "Code", "Flame graph", "Compare", "Memory", "Traces", "Sequences"]);
+	const alone = await serve("calls.lode");
+	const other = listen(await context.newPage());
+	await other.goto(alone.link);
+	await other.waitForSelector(".findings");
+	expect("one profile alone", await other.locator("nav a").allInnerTexts(), ["Findings", "Code", "Flame graph", "Memory", "Sequences"]);
+	/* What stands in an empty field is not taken for a value. */
+	const style = await other.locator("input[placeholder]").first().evaluate((one) => [getComputedStyle(one, "::placeholder").fontStyle, getComputedStyle(one).fontStyle]);
+	expect("placeholders", style, ["italic", "normal"]);
+	await other.close();
+	alone.child.kill("SIGINT");
 });
 
 await check("a link that is refused says what to do, and the page's requests get JSON", async (expect) => {
@@ -464,6 +480,9 @@ await check("functions and diagnoses are those of lode report, and open by mouse
 	await page.locator(".diagnosis-places a").first().click();
 	await page.waitForFunction(() => /#[/]code.*function=\d+&at=0x/.test(location.hash));
 	await page.waitForSelector("table.code");
+	/* What led here stands above the code. */
+	await page.waitForSelector(".diagnosed");
+	expect("its diagnosis", (await page.innerText(".diagnosed")).startsWith(`${spread.id} ${spread.title}`), true);
 	await at("#/findings");
 	await page.waitForSelector(".findings .id");
 });
@@ -548,6 +567,21 @@ await check("sequences are sorted, filtered and paged by the server", async (exp
 	);
 });
 
+await check("sequences of a profile that is not mined are the costliest, and so there soon", async (expect) => {
+	await at(`#/sequences?profile=${TOPS}`);
+	await rowsOf();
+	const said = /of the ([\d,]+) in run ‘main’ with a support of at least ([\d.]+) %/.exec(await page.innerText(".caption"));
+	expect("said", said !== null, true);
+	run("cp", "tops.lode", "mined.lode");
+	run(lode, "mine", "mined.lode");
+	const all = json("report", "mined.lode", "--sort", "excess", "--limit", "1");
+	expect("some of all", [Number(said[1].replaceAll(",", "")) <= all.run.sequences, Number(said[2]) >= 99 * all.run.min_support], [true, true]);
+	const [first] = await rowsOf();
+	expect("the same is first", first[2], `${(100 * (all.sequences[0].weight - all.sequences[0].frequency)).toFixed(1)} %`);
+	await at("#/sequences?sort=weight&with=load");
+	await rowsOf();
+});
+
 await check("an address leads to the same list in another window, and keys open a line", async (expect) => {
 	const address = await page.evaluate(() => location.href);
 	await page.evaluate(() => void (document.querySelector(".virtual-scroll").scrollTop = 0));
@@ -571,7 +605,7 @@ await check("an address leads to the same list in another window, and keys open 
 	await other.keyboard.press("?");
 	await other.waitForSelector('[role="dialog"]');
 	await other.keyboard.press("Escape");
-	await other.keyboard.press("3");
+	await other.keyboard.press("2");
 	await other.waitForFunction(() => location.hash.startsWith("#/code"));
 	await other.close();
 });
@@ -614,6 +648,23 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	const explaining = divide.findings.filter((one) => one.time >= 0.005).map((one) => one.id);
 	expect("findings", await texts(".explained a"), explaining);
 	expect("in one line", await page.$$eval(".explained > *", (all) => new Set(all.map((one) => one.offsetTop)).size), Math.min(1, explaining.length));
+	/* Nothing ends at the edge of a box, and there is more room for one of them by the bar between. */
+	const fits = () => page.$$eval(".side-by-side .scroll", (all) => all.every((one) => one.scrollWidth <= one.clientWidth + 1));
+	await until("columns fit", fits);
+	const widths = () => page.$$eval(".side-by-side > .scroll", (all) => all.map((one) => one.clientWidth));
+	const [source, code] = await widths();
+	await page.focus(".splitter");
+	for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowLeft");
+	await until("less source", async () => (await widths())[0] < source && (await widths())[1] > code);
+	expect("in the address", /split=30/.test(await hash()), true);
+	await until("still fit", fits);
+	const bar = await page.locator(".splitter").boundingBox();
+	await page.mouse.move(bar.x + bar.width / 2, bar.y + 40);
+	await page.mouse.down();
+	await page.mouse.move(640, bar.y + 40, { steps: 3 });
+	await page.mouse.up();
+	await until("dragged", async () => Math.abs((await widths())[0] - (await widths())[1]) < 60);
+	await until("fit again", fits);
 	/* One scale: what is darker costs more, in lines and instructions. */
 	const shades = await page.$$eval("td[class*=heat-]", (all) => all.map((one) => [parseFloat(one.innerText), Number(/heat-(\d)/.exec(one.className)[1])]));
 	expect("lines and instructions", shades.length >= 2, true);
@@ -637,6 +688,23 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	await page.waitForSelector(".graph .block");
 	expect("blocks", (await page.locator(".graph .block").count()) >= 2, true);
 	expect("edges", (await page.locator(".graph .edge").count()) >= 2, true);
+	/* What went on in another way than by this edge has its share, too. */
+	expect("shares of edges", (await page.locator(".graph .edge-count").allTextContents()).some((one) => /^[\d,]+ · [\d.]+ %$/.test(one)), true);
+	const lapping = () => page.evaluate(() => {
+		const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
+		const areLapping = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+		const labels = boxes(".graph .edge-count"), blocks = boxes(".graph .block > rect");
+		return labels.filter((one, i) => [...labels.slice(i + 1), ...blocks].some((other) => areLapping(one, other))).length;
+	});
+	const leastText = () => page.$eval(".graph svg", (svg) => {
+		const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+		return Math.min(...[...svg.querySelectorAll("text")].map((one) => parseFloat(getComputedStyle(one).fontSize) * scale), 99);
+	});
+	expect("labels over others", await lapping(), 0);
+	expect(`legible: ${await leastText()} px`, (await leastText()) >= 8.99, true);
+	for (let i = 0; i < 6; i++) await page.click('.graph-tools button:text("Smaller")');
+	expect(`legible when small: ${await leastText()} px`, (await leastText()) >= 8.99, true);
+	await page.click('.graph-tools button:text("Fit")');
 	await picture("graph");
 	await page.locator(".graph .block").first().press("Enter");
 	await page.waitForSelector("tr.target");
@@ -857,15 +925,37 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 	const painted = () => canvas.evaluate((one) => new Set(new Uint32Array(one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size);
 	await until("colours", async () => (await painted()) > 3);
 	await picture("flame");
+	/* It begins where the stacks fork: below, no function has nearly all. */
+	const { number, parent, weight } = flame.nodes;
+	const childrenOf = (row) => number.map((_, i) => i).filter((i) => parent[i] === row);
+	let fork = 0, forkDepth = 0;
+	for (let next = 0; next !== undefined; next = childrenOf(fork).find((i) => weight[i] >= weight[fork] - weight[0] / 100)) {
+		forkDepth += next > 0;
+		fork = next;
+	}
+	const nameOf = (row) => flame.functions[flame.nodes.function[row]]?.[0] ?? "all";
+	expect("the fork", [nameOf(fork), (await page.innerText(".flame-about")).startsWith("main")], ["main", true]);
+	const lead = () => page.$eval(".flame", (one) => one.scrollTop / 19);
+	expect("two rows lead to it", await lead(), Math.max(0, forkDepth - 2));
+	/* By weight, or by time: what is to the right of the first below it. */
+	for (const [order, before] of [["weight", (a, b) => weight[b] - weight[a]], ["time", (a, b) => flame.nodes.first[a] - flame.nodes.first[b]]]) {
+		await at(`#/flame?profile=5${order === "time" ? "&order=time" : ""}`);
+		await page.keyboard.press("ArrowDown");
+		const [first] = childrenOf(fork).sort((a, b) => before(a, b) || weight[b] - weight[a]);
+		await until(`the first by ${order}`, async () => (await page.innerText(".flame-about")).startsWith(`${nameOf(first)} ${((100 * weight[first]) / weight[0]).toFixed(1)} %`));
+		await page.keyboard.press("ArrowUp");
+	}
+	expect("pressed", await page.getAttribute('button:text("By time")', "aria-pressed"), "true");
+	await at("#/flame?profile=5");
 	/* The widest path is at the left: main, then what it calls. */
 	const depth = deepest[0].split(";").length - 1;
-	await canvas.click({ position: { x: 20, y: 19 * depth + 9 } });
+	await canvas.click({ position: { x: 20, y: 19 * (depth - (await lead())) + 9 } });
 	await page.waitForFunction(() => /zoom=\d+/.test(location.hash));
 	await settle();
 	expect("the innermost", (await page.innerText(".flame-about")).includes("inner") && (await page.innerText(".flame-about")).includes(`${((100 * deepest[1]) / flame.weight).toFixed(1)} %`), true);
 	await page.mouse.move(0, 0);
 	const zoomed = await canvas.boundingBox();
-	await page.mouse.move(zoomed.x + zoomed.width - 10, zoomed.y + 19 * depth + 9);
+	await page.mouse.move(zoomed.x + zoomed.width - 10, zoomed.y + 19 * (depth - (await lead())) + 9);
 	await page.waitForSelector(".flame-tip .tip");
 	expect("zoomed: as wide as the picture", (await page.innerText(".flame-tip .tip")).startsWith("inner"), true);
 	await page.keyboard.press("Escape");
@@ -901,8 +991,17 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 	await page.locator('.flame-table a:has-text("inner")').first().click();
 	await page.waitForSelector("table.code");
 	expect("the code", (await page.innerText("h2")).includes("inner"), true);
-	await at("#/flame?profile=0");
+	await at("#/flame?profile=4");
 	expect("without calls", /--call-graph dwarf/.test(await page.innerText(".empty")), true);
+	/* By default, callers are known as far as the recorded top of the stack. */
+	const tops = await page.evaluate(async (path) => (await fetch(path)).json(), `/api/flame?profile=${TOPS}`);
+	expect("from", tops.from, "tops");
+	expect("calls of inner", [...flamePaths(tops).keys()].some((path) => /(deeper|beside);inner$/.test(path)), true);
+	await at(`#/flame?profile=${TOPS}`);
+	await page.waitForSelector(".flame canvas");
+	await until("its colours", async () => (await painted()) > 3);
+	expect("said", /recorded top/.test(await page.innerText(".caption")), true);
+	await picture("flame-tops");
 });
 
 await check("timeline: a range and a thread, by mouse and keys, become options of the questions", async (expect) => {
@@ -915,6 +1014,10 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	await at("#/flame?profile=10");
 	await page.waitForSelector(".timeline canvas");
 	expect("rows", await page.locator(".timeline-thread").count(), 6);
+	/* The heaviest, in the order in which they began, below how many processors all kept busy. */
+	const begun = threads.slice(0, 6).sort((a, b) => a.from - b.from);
+	expect("in order of start", await texts(".timeline-thread bdi"), begun.map((one) => one.name));
+	expect("busy processors", (await page.innerText(".timeline-busy")).startsWith("busy processors"), true);
 	await page.click('.timeline-rows button:text("more")');
 	await until("all rows", async () => (await page.locator(".timeline-thread").count()) === threads.length);
 	expect("text", (await texts(".timeline-thread")).filter((one) => one.includes("<b>worker-")).length, 8);
@@ -925,9 +1028,9 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	const [width, middle] = [last - first, (first + last) / 2];
 	const box = await page.locator(".timeline canvas").boundingBox();
 	const x = (bin) => box.x + (box.width * bin) / worker.values.length;
-	await page.mouse.move(x(middle - width / 4), box.y + 10);
+	await page.mouse.move(x(middle - width / 4), box.y + 30);
 	await page.mouse.down();
-	await page.mouse.move(x(middle + width / 4), box.y + 30, { steps: 3 });
+	await page.mouse.move(x(middle + width / 4), box.y + 50, { steps: 3 });
 	await page.mouse.up();
 	await page.waitForFunction(() => /o[.]time=/.test(location.hash));
 	const time = await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("o.time"));
@@ -1146,7 +1249,7 @@ await check("the page's questions are answered", async (expect) => {
 		Graph: ["graph?function-number=0", `graph?profile=${WINDOWS}&function-number=${divide}`],
 		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
 		Threads: ["timeline?profile=10", "timeline?profile=4"],
-		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=0"],
+		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=4", `flame?profile=${TOPS}`],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],
 		Heat: ["heat?profile=3"],
 		Layouts: ["memory?layout=struct%20node"],
@@ -1447,6 +1550,19 @@ await check("compare: what lode diff says of two profiles", async (expect) => {
 	expect("promised, achieved, scope", cells.slice(3), [promised, achieved, `${title} in ${scope} ${more}`]);
 	expect("gone", /^−.* s gone$/.test(cells[0]), true);
 	expect("axe of diagnoses", await faultsOfAxe(), []);
+	/* All of it, the diagnosis too, is in sight on a phone. */
+	await page.setViewportSize({ width: 390, height: 800 });
+	await at(`#/compare?profile=${MENDED}&base=${CAUSES}`);
+	await page.waitForSelector(".compared-diagnoses tbody tr");
+	const wide = () => page.$$eval("main .scroll", (all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute("aria-label")));
+	expect("tables that are cut", await wide(), []);
+	expect("promised and achieved", (await page.innerText(".compared-diagnoses")).includes(`promised ${promised}, achieved ${achieved}`), true);
+	if (pictures) await page.screenshot({ path: join(pictures, "narrow-compare-diagnoses.png"), fullPage: true });
+	await page.setViewportSize({ width: 1280, height: 850 });
+	/* What is compared with unless it is chosen: the profile before of the same command. */
+	await at("#/compare?profile=2");
+	await page.waitForSelector(".compared tbody tr, .empty, .quality");
+	expect("the same command", await page.inputValue(`label:has-text("compared with") select`), "0");
 	await at(`#/compare?profile=${SLOWER}&base=${PAIRS}`);
 	await page.waitForSelector(".compared tbody tr");
 	await page.click(`.tabs button:text("functions")`);
@@ -1520,7 +1636,7 @@ await check("live: pictures while a program is recorded, then its profile", asyn
 	const last = listen(await context.newPage());
 	await last.goto(address);
 	await last.waitForSelector('p[role="status"] code:text("lode import")');
-	expect("views", await last.locator("nav a").allInnerTexts(), ["Traces", "Live"]);
+	expect("views", await last.locator("nav a").allInnerTexts(), ["Live"]);
 	await last.close();
 	recorder.kill("SIGINT");
 	await new Promise((done) => recorder.on("exit", done));

@@ -3,14 +3,14 @@
 #
 # Runs the golden cases and prints TAP; see tests/golden/README.md for what a case is.
 #
-#   tests/golden/run.sh LODE [--update] [VERB | VERB/CASE | --part K/N …]
+#   tests/golden/run.sh LODE [--update] [VERB | VERB/CASE … | --part K/N | --long]
 #
 # LODE is the built program. --update writes what came out in place of what was expected. --part K/N,
-# with K from 1 to N: each Nth case.
+# with K from 1 to N: each Nth case of those that are not long; --long: those that are.
 set -euo pipefail
 
 if [ $# -lt 1 ] || [ ! -x "$1" ]; then
-	echo "usage: tests/golden/run.sh LODE [--update] [VERB | VERB/CASE | --part K/N …]" >&2
+	echo "usage: tests/golden/run.sh LODE [--update] [VERB | VERB/CASE … | --part K/N | --long]" >&2
 	exit 2
 fi
 lode=$(realpath "$1")
@@ -105,16 +105,26 @@ is_refusal() {
 # is_long CASE: it says so.
 is_long() { [[ "$(<"$golden/$1.cmd")" == *"# Long:"* ]]; }
 
-# Without long cases, and those that refuse options, but for the first of each verb: one parser reads
-# them all.
-without_long() {
+# Without those that refuse options, but for the first of each verb: one parser reads them all.
+without_refusals() {
 	local name last=
 	for name; do
 		if is_refusal "$name"; then
 			[ "${name%/*}" != "$last" ] || continue
 			last=${name%/*}
 		fi
-		is_long "$name" || echo "$name"
+		echo "$name"
+	done
+}
+
+# of_length LONG_OR_SHORT CASE…
+of_length() {
+	local wanted=$1 name length
+	shift
+	for name; do
+		length=short
+		! is_long "$name" || length=long
+		[ "$length" != "$wanted" ] || echo "$name"
 	done
 }
 
@@ -127,10 +137,18 @@ update_case() {
 }
 
 part=1/1
-if [ "${1:-}" = --part ]; then
+length=
+case "${1:-}" in
+--part)
 	part=$2
+	length=short
 	shift 2
-fi
+	;;
+--long)
+	length=long
+	shift
+	;;
+esac
 cases=()
 for selected in "${@:-.}"; do
 	if [ -e "$golden/$selected.cmd" ]; then
@@ -152,8 +170,9 @@ for stray in "$golden"/*/*.{out,err,status}; do
 	}
 done
 
+[ -z "$length" ] || mapfile -t cases < <(of_length "$length" "${cases[@]}")
 # Under a sanitizer, where tests are short.
-[ -z "${LODE_SHORT_TESTS:-}" ] || mapfile -t cases < <(without_long "${cases[@]}")
+[ -z "${LODE_SHORT_TESTS:-}" ] || mapfile -t cases < <(without_refusals "${cases[@]}")
 
 mapfile -t cases < <(printf '%s\n' "${cases[@]}" | sed -n "${part%/*}~${part#*/}p")
 

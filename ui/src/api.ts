@@ -247,11 +247,12 @@ export interface Unresolved {
 export interface Head {
 	profile: Profile;
 	unresolved?: Unresolved[];
-	run?: { name: string; is_complete: boolean; is_instruction_mode: boolean; sequences: number };
+	run?: { name: string; is_complete: boolean; is_instruction_mode: boolean; sequences: number; min_support?: number };
 }
 export interface Served {
 	version: string;
-	profiles: { number: number; name: string; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
+	/** program: its command, as it was recorded */
+	profiles: { number: number; name: string; program: string | null; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
 	traces: { number: number; name: string }[];
 	live: { program: string; is_over: boolean } | null;
 }
@@ -339,8 +340,10 @@ export interface Threads {
 	seconds: number;
 	bins: number;
 	event: string | null;
-	/** The heaviest first; values: shares of all weight. */
-	threads: { pid: number; tid: number; name: string | null; samples: number; weight: number; values: number[] }[];
+	/** How many processors were busy in each bin; null: samples do not stand for time. */
+	busy: number[] | null;
+	/** The heaviest first; from: seconds to its first sample; values: shares of all weight. */
+	threads: { pid: number; tid: number; name: string | null; samples: number; weight: number; from: number; values: number[] }[];
 	threads_left_out: number;
 }
 interface FlameNone extends Head {
@@ -348,7 +351,7 @@ interface FlameNone extends Head {
 	advice: string;
 }
 export interface FlameTree extends Head {
-	from: "stacks";
+	from: "stacks" | "tops";
 	advice: null;
 	event: string | null;
 	events: string[];
@@ -362,7 +365,8 @@ export interface FlameTree extends Head {
 	/** name, image, number in the profile, whether it has the text, a shorter name */
 	functions: [string | null, string | null, number | null, boolean, string | null][];
 	/** columns of equal length */
-	nodes: Record<"number" | "function" | "parent" | "weight" | "self" | "samples" | "narrower", number[]>;
+	/** first: when its first sample was taken, in seconds from the first of all; −1: not known */
+	nodes: Record<"number" | "function" | "parent" | "weight" | "self" | "samples" | "narrower" | "first", number[]>;
 }
 export type Flame = FlameNone | FlameTree;
 export interface Pivot extends Head {

@@ -25,15 +25,16 @@ interface View {
 	isThere?: (served: Served | null) => boolean; /* always, unless given */
 }
 const hasProfile = (served: Served | null) => served?.profiles.length !== 0;
+/* In the order of their use. */
 const allViews: View[] = [
 	{ name: "findings", title: "Findings", View: FindingsView, isThere: hasProfile },
-	{ name: "sequences", title: "Sequences", View: SequencesView, isThere: hasProfile },
 	{ name: "code", title: "Code", View: CodeView, isThere: hasProfile },
 	{ name: "flame", title: "Flame graph", View: FlameView, isThere: hasProfile },
-	{ name: "memory", title: "Memory", View: MemoryView, isThere: hasProfile },
-	{ name: "traces", title: "Traces", View: TracesView, isThere: () => file === null },
 	{ name: "compare", title: "Compare", View: CompareView, isThere: (served) => (served?.profiles.length ?? 0) > 1 },
+	{ name: "memory", title: "Memory", View: MemoryView, isThere: hasProfile },
+	{ name: "traces", title: "Traces", View: TracesView, isThere: (served) => file === null && (served?.traces.length ?? 0) > 0 },
 	{ name: "live", title: "Live", View: LiveView, isThere: (served) => served?.live != null },
+	{ name: "sequences", title: "Sequences", View: SequencesView, isThere: hasProfile },
 ];
 
 function Help({ views, onClose }: { views: View[]; onClose: () => void }) {
@@ -43,7 +44,7 @@ function Help({ views, onClose }: { views: View[]; onClose: () => void }) {
 		["Enter", "open the line"],
 		["n p", "in a function, the next hottest instruction and back, by weight"],
 		["g", "in a function, its control flow"],
-		["← ↑ → ↓ Enter 0 i c", "in the flame graph: move, zoom, show the whole, invert, go to the code"],
+		["← ↑ → ↓ Enter 0 i c", "in the flame graph: move, zoom, go back, invert, go to the code"],
 		["/", "go to the search field"],
 		["Esc", "leave a field, close this"],
 		["?", "this list"],

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // Code: the functions by weight; one of them as source beside disassembly, or as control flow graph.
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, type Head, useAnswer } from "./api";
+import { type Annotation, address, type Ask, type CodeLine, type Diagnosis, type Findings, type FunctionRow, type Functions, type Head, type Source, useAnswer } from "./api";
 import { CallsOf } from "./calls";
 import { Disassembly, fileWeight, lineWeights, SourceLines, usePointed, weightEvents } from "./code_table";
-import { baseName, count, share, shortOf, some } from "./format";
+import { baseName, clause, count, percents, share, shortOf, some } from "./format";
 import { FlowGraph } from "./graph";
 import { more, MoreOptions, part, sampledEvents, WeightChoice } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Name, Problem, useKeys, useNarrow } from "./parts";
+import { PLACES_SHOWN } from "./places_shown";
+import { Split } from "./splitter";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
 
@@ -131,6 +134,40 @@ function centre(row: Element | null | undefined): void {
 	box.scrollTop += inner.top + inner.height / 2 - outer.top - box.clientHeight / 2;
 }
 
+/** The diagnosis that led here: what costs, at which line, and what to do. */
+function Diagnosed({ one, line, sources, route }: { one: Diagnosis; line: CodeLine | undefined; sources: Source[]; route: Route }) {
+	const text = line && sources.find((source) => source.file === line.file)?.lines.find(([number]) => number === line.line)?.[1];
+	return (
+		<section class="diagnosed" aria-label={`Diagnosis ${one.id}`}>
+			<p>
+				<a href={linkTo("findings", route, { open: one.id })}>{one.id}</a> <bdi class="pattern">{one.title}</bdi>{" "}
+				<span class="faint">saves {percents(one.saves.low, one.saves.high)}</span>
+			</p>
+			{line?.file && (
+				<p>
+					<span class="faint">
+						{baseName(line.file)}:{line.line}
+					</span>{" "}
+					<bdi class="mono">{text?.trim()}</bdi>
+				</p>
+			)}
+			{one.remedy && <p>→ {clause(one.remedy)}</p>}
+		</section>
+	);
+}
+
+/** The source, if there is any, beside the instructions. */
+function Beside({ source, part, onPart, children }: { source: ComponentChildren; part: number; onPart: (part: number) => void; children: ComponentChildren }) {
+	if (!source) return <div>{children}</div>;
+	return (
+		<Split part={part} label="Width of the source" onPart={onPart}>
+			{[source, children]}
+		</Split>
+	);
+}
+
+const SOURCE_PART = 40; /* per cent of the width */
+
 function FunctionCode({ route }: { route: Route }) {
 	const number = route.params.get("function")!;
 	const at = route.params.get("at");
@@ -139,6 +176,9 @@ function FunctionCode({ route }: { route: Route }) {
 	const what = { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number, ...more(route) };
 	const { data, error, isLoading } = useAnswer<Annotation>("annotate", what);
 	const [pointed, setPointed] = usePointed();
+	const from = route.params.get("diagnosis");
+	const report = useAnswer<Findings>(from === null ? null : "report", { profile: what.profile, run: what.run, explain: "1", ...more(route), places: PLACES_SHOWN });
+	const diagnosis = report.data?.diagnoses.find((one) => one.id === from);
 	const place = data?.places[0];
 	const lines = useMemo<CodeLine[]>(() => place?.instructions ?? [], [place]);
 	const keyOf = (line: CodeLine | undefined) => (line?.file ? `${line.file}:${line.line}` : "");
@@ -175,6 +215,8 @@ function FunctionCode({ route }: { route: Route }) {
 			{title}
 		</button>
 	);
+	const costliest = diagnosis?.at.find((one) => String(one.function_number) === number);
+	const diagnosed = costliest && lines.find((one) => one.address === costliest.address);
 	const explained = (data.findings ?? []).filter((one) => one.time >= LEAST_EXPLAINED);
 	return (
 		<div class="function">
@@ -219,17 +261,23 @@ function FunctionCode({ route }: { route: Route }) {
 					</p>
 				)}
 			</div>
+			{pane === "code" && diagnosis && <Diagnosed one={diagnosis} line={diagnosed} sources={sources} route={route} />}
 			{pane === "graph" && <FlowGraph route={route} number={number} lines={lines} onChoose={(block) => change(route, { at: block, pane: null, around: null })} />}
 			{pane === "calls" && <CallsOf route={route} />}
 			{pane === "code" && (
-				<div class={sources.length > 0 ? "side-by-side" : ""}>
-					{sources.length > 0 && (
-						<div class="scroll" tabIndex={0} role="region" aria-label="Source">
-							{sources.map((one) => (
-								<SourceLines source={one} weights={weights} most={most} total={data.profile.weight} pointed={pointed} onPoint={setPointed} />
-							))}
-						</div>
-					)}
+				<Beside
+					part={Number(route.params.get("split") ?? SOURCE_PART)}
+					onPart={(part) => change(route, { split: part === SOURCE_PART ? null : String(part) }, true)}
+					source={
+						sources.length > 0 && (
+							<div class="scroll" tabIndex={0} role="region" aria-label="Source">
+								{sources.map((one) => (
+									<SourceLines source={one} weights={weights} most={most} total={data.profile.weight} pointed={pointed} diagnosed={keyOf(diagnosed)} onPoint={setPointed} />
+								))}
+							</div>
+						)
+					}
+				>
 					<Disassembly
 						lines={lines}
 						head={data}
@@ -239,7 +287,7 @@ function FunctionCode({ route }: { route: Route }) {
 						onPoint={(line) => setPointed(keyOf(line))}
 						{...(isWhole ? {} : { onUnfold: () => change(route, { whole: "1", at: target }, true) })}
 					/>
-				</div>
+				</Beside>
 			)}
 			{pane === "code" && (
 				<MoreOptions question="annotate" route={route} except={["run", "limit", "context", "finding", "sequence", "function", "function-number", "line", ...(sampledEvents(data).length > 0 ? ["weight"] : [])]} />

@@ -2,7 +2,7 @@
 //
 // Code as a table: disassembly with its figures, beside its source lines.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CodeLine, CodePlace, Head, Source } from "./api";
 import { baseName, count, eventValue, inlinedLine, LINE_NOT_KNOWN, place as placeOf, share } from "./format";
 import { Name } from "./parts";
@@ -69,6 +69,65 @@ function heat(value: number, most: number): string {
 	return `heat-${Math.min(9, Math.max(1, Math.ceil((9 * value) / most)))}`;
 }
 
+const MARKS = 3; /* of findings, beside an instruction */
+
+/** The numbers of the findings that explain an instruction, those that explain most of it first. */
+function Marks({ line }: { line: CodeLine }) {
+	const all = [...line.findings].sort((a, b) => b.time - a.time);
+	const words = (one: CodeLine["findings"][number]) => `${one.id} explains ${share(one.time)} of all weight here`;
+	const rest = all.slice(MARKS);
+	return (
+		<>
+			{all.slice(0, MARKS).map((one) => (
+				<span class="mark" title={words(one)}>
+					<span class="hidden">F</span>
+					{one.id.slice(1)}
+				</span>
+			))}
+			{rest.length > 0 && <span class="mark" title={rest.map(words).join("\n")}>+{rest.length}</span>}
+		</>
+	);
+}
+
+/** How many columns find no room in a box, which it may be given later; `changes`: what else makes it wider. */
+function useDropped(most: number, changes: unknown[]) {
+	const box = useRef<HTMLDivElement>(null);
+	const [dropped, setDropped] = useState(0);
+	const width = useRef(0);
+	useEffect(() => {
+		const observer = new ResizeObserver(() => {
+			const now = box.current?.clientWidth ?? 0;
+			if (now !== width.current) setDropped(0);
+			width.current = now;
+		});
+		if (box.current) observer.observe(box.current);
+		return () => observer.disconnect();
+	}, []);
+	useLayoutEffect(() => setDropped(0), changes);
+	useLayoutEffect(() => {
+		const here = box.current;
+		if (here && here.clientWidth > 0 && here.scrollWidth > here.clientWidth + 1 && dropped < most) setDropped(dropped + 1);
+	});
+	return { box, dropped };
+}
+
+/** A name that may go on in the next line at a colon. */
+function Breakable({ name }: { name: string }) {
+	return (
+		<>
+			{name.split(":").map((part, i) => (
+				<>
+					{i > 0 && <wbr />}
+					<span class="nowrap">
+						{i > 0 && ":"}
+						{part}
+					</span>
+				</>
+			))}
+		</>
+	);
+}
+
 const elementClass = (line: CodeLine) => (line.elements.length > 0 ? `element element-${(line.elements[0]! - 1) % 4}` : "");
 
 export function Disassembly(props: {
@@ -98,31 +157,35 @@ export function Disassembly(props: {
 	const columns = 4 + (hasChains ? 1 : 0) + events.length + others.length + (hasMarks ? 1 : 0) + (hasData ? 1 : 0) + (hasObserved ? 1 : 0);
 	const text = (file: string, line: number) =>
 		props.interleaved?.find((one) => one.file === file)?.lines.find(([number]) => number === line)?.[1];
+	/* In the order in which they give up their room. */
+	const droppable = [events.slice(1), hasChains ? ["inlined"] : [], ["address"], others, ["executions"]];
+	const { box, dropped } = useDropped(droppable.length, [lines, head]);
+	const lost = droppable.slice(0, dropped).flat();
 	let last = "";
 	let lastChain = "";
 	return (
-		<div class="scroll" tabIndex={0} role="region" aria-label={props.label ?? "Disassembly"}>
-			<table class="code">
+		<div class="scroll" tabIndex={0} role="region" aria-label={props.label ?? "Disassembly"} ref={box}>
+			<table class="code" data-dropped={dropped}>
 				<thead>
 					<tr>
-						{hasMarks && <th scope="col"><span class="hidden">Findings and elements</span></th>}
-						<th scope="col" class="number optional" title="how often the instruction ran">executions</th>
+						{hasMarks && <th scope="col" class="marks" title="the findings that explain its cost, by number">F<span class="hidden">indings and elements</span></th>}
+						<th scope="col" class="number optional drop-5" title="how often the instruction ran">executions</th>
 						{events.map((name, i) => (
 							<th
 								scope="col"
-								class={i === 0 ? "number" : "number optional"}
+								class={i === 0 ? "number" : "number optional drop-1"}
 								title={`${name}: ${i === 0 ? "its share of all weight, at the instruction that waited" : "the weight where it was sampled"}`}
 							>
-								{name}
+								<Breakable name={name} />
 							</th>
 						))}
 						{others.map((name) => (
-							<th scope="col" class="number optional">{name}</th>
+							<th scope="col" class="number optional drop-4"><Breakable name={name} /></th>
 						))}
-						<th scope="col" class="optional">address</th>
+						<th scope="col" class="optional drop-3">address</th>
 						<th scope="col">code</th>
 						{hasObserved && <th scope="col" class="optional" title="what windows of the run that were executed step by step saw of it">windows</th>}
-						{hasChains && <th scope="col" class="optional" title="where the code was inlined from: the function's own line first">inlined</th>}
+						{hasChains && <th scope="col" class="optional drop-2" title="where the code was inlined from: the function's own line first">inlined</th>}
 						{hasData && (
 							<th
 								scope="col"
@@ -172,21 +235,19 @@ export function Disassembly(props: {
 									{hasMarks && (
 										<td class="marks">
 											{line.elements.length > 0 && <b>▶{line.elements.join(" ")}</b>}{" "}
-											{line.findings.map((one) => (
-												<span title={`${one.id} explains ${share(one.time)} of all weight here`}>{one.id} </span>
-											))}
+											<Marks line={line} />
 										</td>
 									)}
-									<td class="number optional">{line.executions > 0 ? count(line.executions) : ""}</td>
+									<td class="number optional drop-5">{line.executions > 0 ? count(line.executions) : ""}</td>
 									{events.map((name, i) => (
-										<td class={`number ${i === 0 ? heat(value, most) : "optional"}`}>
+										<td class={`number ${i === 0 ? heat(value, most) : "optional drop-1"}`}>
 											{(line.events[name] ?? 0) > 0 ? (total > 0 ? `${((100 * line.events[name]!) / total).toFixed(2)} %` : count(line.events[name])) : ""}
 										</td>
 									))}
 									{others.map((name) => (
-										<td class="number optional">{line.events[name] ? eventValue(line.events[name], name, events) : ""}</td>
+										<td class="number optional drop-4">{line.events[name] ? eventValue(line.events[name], name, events) : ""}</td>
 									))}
-									<td class="mono faint optional">{line.address.replace(/^0x/, "")}</td>
+									<td class="mono faint optional drop-3">{line.address.replace(/^0x/, "")}</td>
 									<td class="mono text">{line.text}</td>
 									{hasObserved && (
 										<td class="faint optional observed" title={line.observed?.text}>
@@ -194,7 +255,7 @@ export function Disassembly(props: {
 										</td>
 									)}
 									{hasChains && (
-										<td class="chain faint optional" title={whole || undefined}>
+										<td class="chain faint optional drop-2" title={whole || undefined}>
 											{isSameChain ? "″" : <bdi>{chain}</bdi>}
 										</td>
 									)}
@@ -214,6 +275,7 @@ export function Disassembly(props: {
 					})}
 				</tbody>
 			</table>
+			{lost.length > 0 && <p class="faint lost-columns">No room for: {lost.join(", ")}.</p>}
 		</div>
 	);
 }
@@ -257,6 +319,7 @@ export function SourceLines(props: {
 	most: number;
 	total: number;
 	pointed: string;
+	diagnosed: string; /* the line of a diagnosis; "": none */
 	onPoint: (key: string) => void;
 }) {
 	const { source, weights, total } = props;
@@ -282,7 +345,7 @@ export function SourceLines(props: {
 					previous = number;
 					return (
 						<tr
-							class={`${props.pointed === key ? "marked" : ""} ${isGap ? "gap" : ""}`}
+							class={`${props.pointed === key ? "marked" : ""} ${isGap ? "gap" : ""} ${props.diagnosed === key ? "diagnosed-line" : ""}`}
 							data-line={key}
 							onPointerEnter={() => props.onPoint(key)}
 						>

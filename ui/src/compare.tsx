@@ -197,7 +197,7 @@ function Row({ row, one, kind, data, route, base, isOpen, hasParts, hasEach }: {
 			{hasParts && <td class="number optional">{signed(row.costs_more, data.unit)}</td>}
 			<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="base" />
 			<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="new" />
-			{kind === null && <td class="faint">{one.kind.slice(0, -1)}</td>}
+			{kind === null && <td class="faint nowrap">{one.kind.slice(0, -1)}</td>}
 			<td>
 				{link ? (
 					<a href={link}>
@@ -270,11 +270,19 @@ function Rows({ kinds: known, kind, data, route, base, chosen }: { kinds: KindRo
 	);
 }
 
+/** What a profile is compared with unless chosen: the nearest before it, else after it, of the same command; else any. */
+function baseFor(number: number, all: Served["profiles"]): string | null {
+	const program = all.find((one) => one.number === number)?.program;
+	const others = all.filter((one) => one.number !== number);
+	const same = others.filter((one) => one.program === program);
+	const chosen = same.filter((one) => one.number < number).pop() ?? same[0] ?? others[0];
+	return chosen ? String(chosen.number) : null;
+}
+
 export function CompareView({ route, served }: { route: Route; served: Served }) {
 	const get = (name: string) => route.params.get(name);
 	const number = Number(get("profile") ?? 0);
-	const other = served.profiles.find((one) => one.number !== number);
-	const base = get("base") ?? (other ? String(other.number) : null);
+	const base = get("base") ?? baseFor(number, served.profiles);
 	/* Null: all kinds that need no mining. */
 	const kind: Kind | null = kinds.find((one) => one === get("kind")) ?? null;
 	const [chosen, setChosen] = useState<string | null>(null);

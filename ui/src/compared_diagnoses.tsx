@@ -40,6 +40,10 @@ function Scope({ one, route, base }: { one: ComparedDiagnosis; route: Route; bas
 	);
 }
 
+function promised({ promised: saves, is_told: isTold, change_seconds: change }: ComparedDiagnosis): string {
+	return saves.high !== null && isTold && change < 0 ? percents(saves.low, saves.high) : "";
+}
+
 function achieved({ achieved: value, change_seconds: change }: ComparedDiagnosis): string {
 	return value === null || change >= 0 ? "" : value > 0 ? `${(100 * value).toFixed(0)} %` : "nothing";
 }
@@ -58,8 +62,8 @@ export function ComparedDiagnoses({ data, route, base, isAll }: { data: Comparis
 							<th scope="col" class="number">change</th>
 							<th scope="col" class="number optional">before</th>
 							<th scope="col" class="number optional">now</th>
-							<th scope="col" class="number" title="of the processor time before: what removing it was to save">promised</th>
-							<th scope="col" class="number" title="of the processor time before: what was saved">achieved</th>
+							<th scope="col" class="number optional" title="of the processor time before: what removing it was to save">promised</th>
+							<th scope="col" class="number optional" title="of the processor time before: what was saved">achieved</th>
 							<th scope="col">diagnosis</th>
 						</tr>
 					</thead>
@@ -72,13 +76,15 @@ export function ComparedDiagnoses({ data, route, base, isAll }: { data: Comparis
 								</td>
 								<td class="number optional">{time(one.base.seconds, one.unit)}</td>
 								<td class="number optional">{time(one.new.seconds, one.unit)}</td>
-								<td class="number">{one.promised.high !== null && one.is_told && one.change_seconds < 0 ? percents(one.promised.low, one.promised.high) : ""}</td>
-								<td class="number">{achieved(one)}</td>
+								<td class="number optional">{promised(one)}</td>
+								<td class="number optional">{achieved(one)}</td>
 								<td>
 									{one.title}{" "}
 									<span class="faint">
 										<Scope one={one} route={route} base={base} />
 									</span>
+									{/* Where columns have no room. */}
+									{achieved(one) && <small class="narrow faint">promised {promised(one) || "nothing"}, achieved {achieved(one)}</small>}
 								</td>
 							</tr>
 						))}

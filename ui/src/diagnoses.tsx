@@ -85,7 +85,7 @@ function Scope({ one, route }: { one: Diagnosis; route: Route }) {
 	const hasWhere = scope.function !== null || line !== null;
 	return (
 		<>
-			{hasWhere && at[0] ? <a href={linkTo("code", route, { function: String(at[0].function_number), at: at[0].address })}>{where}</a> : where}
+			{hasWhere && at[0] ? <a href={linkTo("code", route, { function: String(at[0].function_number), at: at[0].address, diagnosis: one.id })}>{where}</a> : where}
 			{scope.object !== null && (
 				<>
 					{hasWhere && ": "}
@@ -156,7 +156,7 @@ function Detail({ one, route }: { one: Diagnosis; route: Route }) {
 						{one.at.map((at) => (
 							<li>
 								<span class="number">{share(at.time)}</span>{" "}
-								<a href={linkTo("code", route, { function: String(at.function_number), at: at.address })}>
+								<a href={linkTo("code", route, { function: String(at.function_number), at: at.address, diagnosis: one.id })}>
 									<Name of={at} as="function" /> ({place(at)})
 								</a>
 							</li>

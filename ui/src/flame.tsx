@@ -4,16 +4,18 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, file, type Flame, type FlameTree, useAnswer } from "./api";
 import { resolver, useScheme } from "./colours";
-import { type FlameLayout, type FlameNode, heaviestPaths, isWhole, layOut } from "./flame_layout";
+import { deepest, firstFork, type FlameLayout, type FlameNode, heaviestPaths, isWhole, layOut } from "./flame_layout";
 import { baseName, count, share, some } from "./format";
 import { more, MoreOptions, WeightChoice } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, savePicture, useKeys } from "./parts";
 import { change, linkTo, type Route, WEIGHT } from "./state";
 
 const ROW = 19;
+const LEAD = 2; /* rows in sight that lead to the root */
 const FONT = '11px "DejaVu Sans Mono", ui-monospace, monospace';
 const LEAST_LISTED = 0.005; /* of all weight, in the table */
 const MAX_LISTED = 400;
+const WHOLE = "0"; /* the number of the outermost node; without a number the first fork is shown */
 const MAX_NAME = 300; /* characters of a name in a tip */
 
 /** What is shown of a layout: everything below `root`, and the way to it. */
@@ -58,14 +60,14 @@ function draw(canvas: HTMLCanvasElement, sight: Sight, top: number, height: numb
 	drawing.textBaseline = "middle";
 	const character = drawing.measureText("0").width;
 	const way = ways(sight.root);
-	const shades = [...Array(10).keys()].map((one) => css(`color-mix(in oklab, var(--heat) ${one * 5 + 12}%, var(--page))`));
+	const shades = [...Array(10).keys()].map((one) => css(`color-mix(in oklab, var(--heat) ${one * 7}%, var(--flame))`));
 	const [text, faint, raised, accent, page] = ["text", "faint", "raised", "accent", "page"].map((name) => css(`var(--${name})`)) as [string, string, string, string, string];
 	const look = (node: FlameNode): [string, string] => {
 		if (node.isMatched) return [accent, page];
 		if (node.narrower || hasSearch || (node.depth < sight.root.depth)) return [raised, faint];
 		return [shades[Math.min(9, Math.ceil(9 * Math.sqrt(node.self / (sight.layout.mostSelf || 1))))]!, text];
 	};
-	const last = Math.min(sight.layout.depths.length, Math.ceil((top + height) / ROW));
+	const last = Math.min(deepest(sight.root) + 1, Math.ceil((top + height) / ROW));
 	for (let depth = Math.floor(top / ROW); depth < last; depth++) {
 		const y = depth * ROW - top;
 		let end = -1; /* of what is drawn in this row */
@@ -125,6 +127,8 @@ function Graph(props: { tree: FlameTree; sight: Omit<Sight, "width">; route: Rou
 	const here = selected && layout.nodes[selected.row] === selected ? selected : (known ?? null);
 	const shown = here ?? root;
 	const way = ways(root);
+	const lead = Math.max(0, root.depth - LEAD);
+	const rows = useMemo(() => deepest(root) + 1, [root]);
 
 	/* Before the browser paints: a picture of the wrong size would be stretched. */
 	useLayoutEffect(() => {
@@ -142,7 +146,7 @@ function Graph(props: { tree: FlameTree; sight: Omit<Sight, "width">; route: Rou
 	}, [layout, root, width, height, top, here, scheme]);
 	/* The root is in sight, below a few that lead to it. */
 	useEffect(() => {
-		if (box.current) box.current.scrollTop = Math.max(0, (root.depth - 3) * ROW);
+		if (box.current) box.current.scrollTop = lead * ROW;
 		setTip(null);
 	}, [root]);
 
@@ -196,9 +200,9 @@ function Graph(props: { tree: FlameTree; sight: Omit<Sight, "width">; route: Rou
 					</span>
 				)}
 			</p>
-			<div class="flame" ref={box} tabIndex={0} role="application" aria-label="Flame graph. Arrow keys go to the caller, to what it calls and to what is beside it; Enter zooms; 0 shows the whole."
-				style={{ height: `${layout.depths.length * ROW}px` }} onScroll={() => setTop(box.current?.scrollTop ?? 0)}>
-				<div style={{ height: `${layout.depths.length * ROW}px` }}>
+			<div class="flame" ref={box} tabIndex={0} role="application" aria-label="Flame graph. Arrow keys go to the caller, to what it calls and to what is beside it; Enter zooms; 0 goes back."
+				style={{ height: `${(rows - lead) * ROW}px` }} onScroll={() => setTop(box.current?.scrollTop ?? 0)}>
+				<div style={{ height: `${rows * ROW}px` }}>
 					<canvas
 						ref={canvas}
 						style={{ width: `${width}px`, height: `${height}px` }}
@@ -227,7 +231,7 @@ function Graph(props: { tree: FlameTree; sight: Omit<Sight, "width">; route: Rou
 			)}
 			<p class="faint">
 				{tree.inverted ? "The functions that ran, with their callers below" : "The outermost function on top, what it calls below"}; wider is more,
-				darker is more of its own. A click or Enter zooms, 0 or Esc shows the whole; arrow keys move, <kbd>i</kbd> inverts, <kbd>c</kbd> leads to the code.{" "}
+				stronger in colour is more of its own. A click or Enter zooms, 0 or Esc goes back; arrow keys move, <kbd>i</kbd> inverts, <kbd>c</kbd> leads to the code.{" "}
 				<button class="quiet" onClick={() => savePicture(canvas.current!, "lode-flame.png")}>
 					Save as PNG
 				</button>
@@ -281,9 +285,11 @@ function Paths({ tree, root, route, onZoom }: { tree: FlameTree; root: FlameNode
 	);
 }
 
-function Tools({ tree, route, what }: { tree: FlameTree; route: Route; what: Ask }) {
+function Tools({ tree, root, route, what }: { tree: FlameTree; root: FlameNode; route: Route; what: Ask }) {
 	const get = (name: string) => route.params.get(name);
 	const isTable = get("pane") === "table";
+	const isByTime = get("order") === "time";
+	const hasTimes = tree.nodes.first.some((one) => one > 0);
 	const invert = () => change(route, { inverted: tree.inverted ? null : "1", zoom: null });
 	useKeys({
 		i: invert,
@@ -303,11 +309,17 @@ function Tools({ tree, route, what }: { tree: FlameTree; route: Route; what: Ask
 				<button aria-pressed={isTable} onClick={() => change(route, { pane: isTable ? null : "table" })}>
 					As table
 				</button>{" "}
-				{get("zoom") !== null && <button onClick={() => change(route, { zoom: null })}>Whole</button>}{" "}
+				{hasTimes && !isTable && (
+					<button aria-pressed={isByTime} title="from left to right in the order of the first samples" onClick={() => change(route, { order: isByTime ? null : "time" })}>
+						By time
+					</button>
+				)}{" "}
+				{root.depth > 0 && <button onClick={() => change(route, { zoom: WHOLE })}>Whole</button>}{" "}
 				<Export json={address("flame", what)} />
 			</p>
 			<p class="caption" role="status">
 				{some(tree.samples, "sample")} of {tree.event ?? "no event"}
+				{tree.from === "tops" && ", each with the callers that the recorded top of its stack shows"}
 				{tree.matched !== null && (
 					<>
 						; <b>{share(tree.matched)}</b> in stacks with ‘<bdi>{get("text")}</bdi>’
@@ -320,17 +332,19 @@ function Tools({ tree, route, what }: { tree: FlameTree; route: Route; what: Ask
 
 function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: FlameTree | null; route: Route; what: Ask }) {
 	const zoomed = route.params.get("zoom");
-	const whole = useMemo(() => layOut(tree), [tree]);
-	const detailed = useMemo(() => (deeper ? layOut(deeper) : null), [deeper]);
-	const number = Number(zoomed ?? 0);
+	const isByTime = route.params.get("order") === "time";
+	const whole = useMemo(() => layOut(tree, isByTime), [tree, isByTime]);
+	const detailed = useMemo(() => (deeper ? layOut(deeper, isByTime) : null), [deeper, isByTime]);
+	const fork = useMemo(() => firstFork(whole), [whole]);
+	const number = zoomed === null ? fork.number : Number(zoomed);
 	const isDetailed = detailed?.nodes[deeper!.root]?.number === number;
 	const layout = isDetailed ? detailed! : whole;
 	const shown = isDetailed ? deeper! : tree;
 	const root = layout.byNumber.get(number) ?? layout.nodes[0]!;
-	const zoom = (node: FlameNode | null) => change(route, { zoom: node && node.number > 0 ? String(node.number) : null });
+	const zoom = (node: FlameNode | null) => change(route, { zoom: node && node.number !== fork.number ? String(node.number) : null });
 	return (
 		<>
-			<Tools tree={tree} route={route} what={what} />
+			<Tools tree={tree} root={root} route={route} what={what} />
 			{tree.samples === 0 ? (
 				<Empty>There are no samples in this part of the recording.</Empty>
 			) : route.params.get("pane") === "table" ? (
@@ -341,6 +355,7 @@ function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: Flame
 			<MoreOptions question="flame" route={route} except={["inverted", "text", "root", "limit"]} />
 			<Footer head={tree}>
 				{tree.cut > 0 && <p>{share(tree.cut)} of the weight is in stacks with more frames than are shown.</p>}
+				{tree.from === "tops" && <p>The recorded top of a stack ends at some caller, which is then outermost here: ‘lode run -g’ records whole stacks.</p>}
 				{root.isPath || isWhole(root) ? null : <p>What is too narrow to be drawn is in the boxes called ‘narrower’; a zoom shows it.</p>}
 			</Footer>
 		</>
@@ -353,7 +368,7 @@ export function FlameView({ route }: { route: Route }) {
 	const whole = useAnswer<Flame>("flame", what);
 	/* The server has more below the zoomed node, if something was left out there. */
 	const zoomed = get("zoom");
-	const detail = useAnswer<Flame>(zoomed === null || file ? null : "flame", { ...what, root: zoomed });
+	const detail = useAnswer<Flame>(zoomed === null || zoomed === WHOLE || file ? null : "flame", { ...what, root: zoomed });
 	if (whole.error)
 		return (
 			<>
@@ -372,7 +387,7 @@ export function FlameView({ route }: { route: Route }) {
 	return (
 		<>
 			{detail.error && <Problem failure={detail.error} route={route} />}
-			<FlameOf tree={whole.data} deeper={detail.data?.from === "stacks" ? detail.data : null} route={route} what={what} />
+			<FlameOf tree={whole.data} deeper={detail.data?.from ? detail.data : null} route={route} what={what} />
 		</>
 	);
 }

@@ -19,6 +19,7 @@ export interface FlameNode {
 	self: number;
 	samples: number;
 	narrower: number; /* nodes that it stands for; 0: it is one */
+	first: number; /* time of its first sample, in seconds; −1: not known */
 	isPath: boolean; /* above the root of the answer */
 	start: number; /* in the unit of weight, from the left end of the whole */
 	depth: number;
@@ -42,8 +43,9 @@ function nameOf(tree: FlameTree, row: number): string {
 	return one[0] ?? `[${one[1] ? one[1].slice(one[1].lastIndexOf("/") + 1) : "unknown"}]`;
 }
 
-export function layOut(tree: FlameTree): FlameLayout {
-	const { number, function: functions, parent, weight, self, samples, narrower } = tree.nodes;
+/** Nodes beside each other: the heaviest first, or in the order of their first samples. */
+export function layOut(tree: FlameTree, isByTime = false): FlameLayout {
+	const { number, function: functions, parent, weight, self, samples, narrower, first } = tree.nodes;
 	const nodes: FlameNode[] = [];
 	const byNumber = new Map<number, FlameNode>();
 	/* A row stands after its parent's. */
@@ -53,7 +55,7 @@ export function layOut(tree: FlameTree): FlameLayout {
 		const name = nameOf(tree, row);
 		const node: FlameNode = {
 			row, number: number[row]!, name, label: short ?? name, image, code, isMatched, weight: weight[row]!, self: self[row]!, samples: samples[row]!,
-			narrower: narrower[row]!, isPath: row < tree.root, start: 0, depth: above ? above.depth + 1 : 0, parent: above, children: [],
+			narrower: narrower[row]!, first: first[row]!, isPath: row < tree.root, start: 0, depth: above ? above.depth + 1 : 0, parent: above, children: [],
 		};
 		nodes.push(node);
 		above?.children.push(node);
@@ -63,7 +65,7 @@ export function layOut(tree: FlameTree): FlameLayout {
 	for (let level = nodes.slice(0, 1); level.length > 0; level = level.flatMap((one) => one.children)) {
 		depths.push(level);
 		for (const one of level) {
-			one.children.sort((a, b) => Number(a.narrower > 0) - Number(b.narrower > 0) || b.weight - a.weight || a.row - b.row);
+			one.children.sort((a, b) => Number(a.narrower > 0) - Number(b.narrower > 0) || (isByTime ? a.first - b.first : 0) || b.weight - a.weight || a.row - b.row);
 			let start = one.start;
 			for (const child of one.children) {
 				child.start = start;
@@ -72,6 +74,28 @@ export function layOut(tree: FlameTree): FlameLayout {
 		}
 	}
 	return { nodes, depths, byNumber, mostSelf: nodes.reduce((most, one) => Math.max(most, one.narrower || one.isPath ? 0 : one.self), 0) };
+}
+
+/** Where the stacks begin to differ: the node below which no single one has all the weight but this share of the whole. */
+const LEAST_BRANCH = 0.01;
+export function firstFork(layout: FlameLayout): FlameNode {
+	const whole = layout.nodes[0]!;
+	const only = (node: FlameNode) => node.children.find((one) => !one.narrower && one.weight >= node.weight - LEAST_BRANCH * whole.weight);
+	let fork = whole;
+	for (let next = only(whole); next; next = only(next)) fork = next;
+	/* One stack has nearly all: it is shown from its begin. */
+	return fork.children.length > 0 ? fork : whole;
+}
+
+/** The depth of the innermost node at or below one. */
+export function deepest(node: FlameNode): number {
+	let depth = node.depth;
+	const open = [node];
+	for (let one = open.pop(); one; one = open.pop()) {
+		depth = Math.max(depth, one.depth);
+		open.push(...one.children);
+	}
+	return depth;
 }
 
 /** Whether all nodes below one are in the answer. */

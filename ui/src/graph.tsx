@@ -12,8 +12,11 @@ import { change, type Route } from "./state";
 const LINES = 8; /* of code in a block */
 const LINE_HEIGHT = 13;
 const CHARACTER = 6.1;
-const LOOPS = 90; /* room for a loop beside the last block */
-const COUNTS = 56; /* room for the counts of edges that go back, left of the first block */
+const LABEL_CHARACTER = 5.9;
+const LABEL_HEIGHT = 14;
+const LEAST_TEXT = 9; /* pixels; smaller, a block has its share alone */
+const TEXT = 10; /* of code, as in the style sheet */
+const LEAST_SHARE = 0.0005; /* of all weight: less is no percentage */
 const STEPS_AROUND = 2; /* edges from a place to the farthest block shown */
 
 interface Block {
@@ -51,6 +54,12 @@ function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | nu
 	}, [request]);
 	/* That of the graph before would place the blocks of this one. */
 	return answer?.request === request ? (answer?.layout ?? null) : null;
+}
+
+/** "1,476 · 0.2 %" of what goes on from its block; observed in windows: their share. */
+function labelOf(edge: GraphEdge, all: number): string {
+	const observed = edge.is_observed ? `, ${share((edge.steps ?? 0) / edge.followed!)}` : "";
+	return `${count(edge.count)}${observed || (all > edge.count && all > 0 ? ` · ${share(edge.count / all)}` : "")}`;
 }
 
 function titleOf(block: Graph["blocks"][number]): string {
@@ -116,15 +125,20 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	const request = useMemo(() => {
 		if (!graph || blocks.length === 0) return null;
 		const position = new Map(blocks.map((one, i) => [one.index, i]));
-		/* A block that jumps to its own begin has a loop of its own, beside it. */
-		const shown = graph.edges.filter(
-			(one) => position.has(one.source) && position.has(one.target) && one.source !== one.target,
-		);
+		const shown = graph.edges.filter((one) => position.has(one.source) && position.has(one.target));
+		/* What went on from each block, of which an edge has a share. */
+		const from = new Map<number, number>();
+		for (const one of graph.edges) from.set(one.source, (from.get(one.source) ?? 0) + one.count);
+		const labels = shown.map((one) => labelOf(one, from.get(one.source) ?? 0));
 		return {
 			nodes: blocks.map(({ width, height }) => ({ width, height })),
-			edges: shown.map((one): [number, number] => [position.get(one.source)!, position.get(one.target)!]),
+			edges: shown.map((one, i): LayoutRequest["edges"][number] => [
+				position.get(one.source)!,
+				position.get(one.target)!,
+				{ width: labels[i]!.length * LABEL_CHARACTER + 6, height: LABEL_HEIGHT },
+			]),
 			shown,
-			loops: graph.edges.filter((one) => position.has(one.source) && one.source === one.target),
+			labels,
 		};
 	}, [graph, blocks]);
 	const placed = useLayout(request);
@@ -133,7 +147,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	useEffect(() => {
 		const here = box.current;
 		if (!here || !placed || placed.error || !graph) return;
-		const fitting = Math.max(0.6, Math.min(1, here.clientWidth / (placed.width + LOOPS + COUNTS)));
+		const fitting = Math.max(LEAST_TEXT / TEXT, Math.min(1, here.clientWidth / placed.width));
 		const hottest = blocks.reduce(
 			(best, one, i) => (graph.blocks[one.index]!.share > graph.blocks[blocks[best]!.index]!.share ? i : best),
 			0,
@@ -142,7 +156,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 		const at = placed.nodes[own >= 0 ? own : hottest];
 		setScale(fitting);
 		requestAnimationFrame(() => {
-			here.scrollLeft = (COUNTS + (at?.x ?? 0)) * fitting - here.clientWidth / 2;
+			here.scrollLeft = (at?.x ?? 0) * fitting - here.clientWidth / 2;
 			here.scrollTop = (at?.y ?? 0) * fitting - here.clientHeight / 2;
 		});
 	}, [placed]);
@@ -154,8 +168,9 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	if (placed.error || placed.nodes.length !== blocks.length)
 		return <Empty>The graph could not be laid out{placed.error && `: ${placed.error}`}.</Empty>;
 	const most = Math.max(...graph.blocks.map((one) => one.share), 0);
-	const mostEdge = Math.max(...[...request.shown, ...request.loops].map((one) => one.count), 1);
-	const width = COUNTS + placed.width + LOOPS;
+	const mostEdge = Math.max(...request.shown.map((one) => one.count), 1);
+	const width = placed.width;
+	const isLegible = TEXT * scale >= LEAST_TEXT;
 	const isPart = graph.centre !== undefined && !around;
 	const strength = (edge: { count: number }) => 0.6 + 2.4 * Math.sqrt(edge.count / mostEdge);
 	return (
@@ -180,7 +195,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 				<svg
 					width={width * scale}
 					height={placed.height * scale}
-					viewBox={`${-COUNTS} 0 ${width} ${placed.height}`}
+					viewBox={`0 0 ${width} ${placed.height}`}
 					role="group"
 					aria-label={`${blocks.length} blocks and ${request.shown.length} edges of ${shortOf(graph, "function")}`}
 				>
@@ -190,7 +205,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 						</marker>
 					</defs>
 					{request.shown.map((edge, i) => {
-						const points = placed.edges[i] ?? [];
+						const points = placed.edges[i]?.points ?? [];
 						return (
 							<g class={`edge edge-${edge.kind}`}>
 								<polyline
@@ -200,27 +215,6 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 								>
 									<title>{aboutEdge(edge)}</title>
 								</polyline>
-							</g>
-						);
-					})}
-					{request.loops.map((edge) => {
-						const i = blocks.findIndex((one) => one.index === edge.source);
-						const at = placed.nodes[i]!;
-						const block = blocks[i]!;
-						const right = at.x + block.width / 2;
-						const [top, bottom] = [at.y - block.height / 2 + 8, at.y + block.height / 2 - 8];
-						return (
-							<g class={`edge edge-${edge.kind}`}>
-								<path
-									d={`M${right} ${bottom} C${right + 40} ${bottom} ${right + 40} ${top} ${right} ${top}`}
-									stroke-width={strength(edge)}
-									marker-end="url(#arrow)"
-								>
-									<title>{aboutEdge(edge)}</title>
-								</path>
-								<text x={right + 32} y={at.y}>
-									{count(edge.count)}
-								</text>
 							</g>
 						);
 					})}
@@ -239,14 +233,27 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 								onKeyDown={(event) => event.key === "Enter" && go()}
 							>
 								<rect width={block.width} height={block.height} rx="3" />
-								<text x="8" y="15" class="block-title">
-									{titleOf(about)}
-								</text>
-								{block.lines.map((line, n) => (
-									<text x="8" y={29 + n * LINE_HEIGHT} class="block-code">
-										{line}
-									</text>
-								))}
+								{isLegible ? (
+									<>
+										<text x="8" y="15" class="block-title">
+											{titleOf(about)}
+										</text>
+										{block.lines.map((line, n) => (
+											<text x="8" y={29 + n * LINE_HEIGHT} class="block-code">
+												{line}
+											</text>
+										))}
+									</>
+								) : (
+									<>
+										<title>{titleOf(about)}</title>
+										{about.share >= LEAST_SHARE && (
+											<text class="block-share" x={block.width / 2} y={block.height / 2} text-anchor="middle" dominant-baseline="central" style={{ fontSize: `${LEAST_TEXT / scale}px` }}>
+												{share(about.share)}
+											</text>
+										)}
+									</>
+								)}
 							</g>
 						);
 					})}
@@ -267,21 +274,20 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 								)
 							);
 						})}
-					{/* Drawn over the blocks, which would hide counts of edges close to them. */}
-					{request.shown.map((edge, i) => {
-						const points = placed.edges[i] ?? [];
-						const middle = points[Math.floor(points.length / 2)];
-						const [source, target] = request.edges[i]!;
-						const isBack = placed.nodes[target]!.y < placed.nodes[source]!.y;
-						return (
-							middle && (
-								<text class="edge-count" x={middle.x + (isBack ? -4 : 4)} y={middle.y} text-anchor={isBack ? "end" : "start"}>
-									{count(edge.count)}
-									{edge.is_observed && `, ${share((edge.steps ?? 0) / edge.followed!)}`}
-								</text>
-							)
-						);
-					})}
+					{isLegible &&
+						request.labels.map((label, i) => {
+							const at = placed.edges[i]?.label;
+							return (
+								at && (
+									<g>
+										<rect class="label-back" x={at.x - request.edges[i]![2].width / 2} y={at.y - LABEL_HEIGHT / 2} width={request.edges[i]![2].width} height={LABEL_HEIGHT} />
+										<text class="edge-count" x={at.x} y={at.y} text-anchor="middle" dominant-baseline="central">
+											{label}
+										</text>
+									</g>
+								)
+							);
+						})}
 				</svg>
 			</div>
 			<figcaption class="faint">

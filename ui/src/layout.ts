@@ -7,14 +7,15 @@ import { graphlib, layout } from "@dagrejs/dagre";
 export interface LayoutRequest {
 	id: number;
 	nodes: { width: number; height: number }[];
-	edges: [number, number][];
+	/** from, to, and the size of a label beside the edge */
+	edges: [number, number, { width: number; height: number }][];
 }
 export interface LayoutAnswer {
 	id: number;
 	width: number;
 	height: number;
 	nodes: { x: number; y: number }[];
-	edges: { x: number; y: number }[][];
+	edges: { points: { x: number; y: number }[]; label: { x: number; y: number } }[];
 	error?: string;
 }
 
@@ -25,7 +26,8 @@ onmessage = (event: MessageEvent<LayoutRequest>) => {
 		graph.setGraph({ rankdir: "TB", nodesep: 24, ranksep: 32, marginx: 12, marginy: 12 });
 		graph.setDefaultEdgeLabel(() => ({}));
 		nodes.forEach((node, i) => graph.setNode(String(i), { ...node }));
-		edges.forEach(([source, target], i) => graph.setEdge(String(source), String(target), {}, String(i)));
+		/* Labels have room of their own, so that none lies over another or a block. */
+		edges.forEach(([source, target, label], i) => graph.setEdge(String(source), String(target), { ...label, labelpos: "c" }, String(i)));
 		layout(graph);
 		const whole = graph.graph() as { width?: number; height?: number };
 		const answer: LayoutAnswer = {
@@ -37,8 +39,8 @@ onmessage = (event: MessageEvent<LayoutRequest>) => {
 				return { x, y };
 			}),
 			edges: edges.map(([source, target], i) => {
-				const edge = graph.edge(String(source), String(target), String(i)) as { points?: { x: number; y: number }[] };
-				return (edge.points ?? []).map(({ x, y }) => ({ x, y }));
+				const { points = [], x = 0, y = 0 } = graph.edge(String(source), String(target), String(i)) as { points?: { x: number; y: number }[]; x?: number; y?: number };
+				return { points: points.map((one) => ({ x: one.x, y: one.y })), label: { x, y } };
 			}),
 		};
 		postMessage(answer);

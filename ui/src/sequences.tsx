@@ -224,6 +224,7 @@ export function SequencesView({ route }: { route: Route }) {
 					<p class="caption" role="status">
 						{rows.isLoading ? "Sorting…" : some(rows.total, "sequence")}
 						{rows.first.run && ` of the ${count(rows.first.run.sequences)} in run ‘${rows.first.run.name}’`}
+						{rows.first.run?.min_support !== undefined && ` with a support of at least ${(100 * rows.first.run.min_support).toPrecision(2)} %`}
 						{isRelative && "; supports are differences, in percentage points"}{" "}
 						<Export csv={address("report", { ...what, format: "csv" })} json={address("report", what)} />
 					</p>

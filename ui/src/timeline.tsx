@@ -5,7 +5,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { file, type Threads, useAnswer } from "./api";
 import { resolver, useScheme } from "./colours";
-import { count, share, some } from "./format";
+import { amount, count, share, some } from "./format";
 import { useNarrow } from "./parts";
 import { change, type Change, PART, type Route } from "./state";
 
@@ -29,14 +29,15 @@ function written(seconds: number, whole: number): string {
 	return seconds.toFixed(Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(whole || 1)))));
 }
 
-/** The rows of the threads, as bars of their shares. */
-function Bars({ threads, range, seconds, onRange }: { threads: Threads["threads"]; range: Range | null; seconds: number; onRange: (range: Range) => void }) {
+/** A row for the busy processors, and the rows of the threads, as bars of their shares. */
+function Bars({ threads, busy, range, seconds, onRange }: { threads: Threads["threads"]; busy: number[] | null; range: Range | null; seconds: number; onRange: (range: Range) => void }) {
 	const box = useRef<HTMLDivElement>(null);
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [width, setWidth] = useState(600);
 	const [drag, setDrag] = useState<Range | null>(null); /* pixels */
 	const scheme = useScheme();
-	const height = threads.length * ROW;
+	const rows = (busy ? 1 : 0) + threads.length;
+	const height = rows * ROW;
 	useLayoutEffect(() => {
 		const measure = () => setWidth(Math.max(60, box.current?.clientWidth ?? 600));
 		measure();
@@ -53,17 +54,19 @@ function Bars({ threads, range, seconds, onRange }: { threads: Threads["threads"
 		element.height = height * ratio;
 		drawing.scale(ratio, ratio);
 		const most = Math.max(...threads.flatMap((one) => one.values), 0) || 1;
-		threads.forEach((thread, row) => {
+		const drawRow = (values: number[], row: number, most: number, colour: string) => {
 			drawing.fillStyle = css("var(--plot)");
 			drawing.fillRect(0, row * ROW, width, ROW - 2);
-			drawing.fillStyle = css("var(--bar)");
-			thread.values.forEach((value, i) => {
+			drawing.fillStyle = css(colour);
+			values.forEach((value, i) => {
 				const tall = value > 0 ? Math.max(1, ((ROW - 2) * value) / most) : 0;
-				const step = width / thread.values.length;
+				const step = width / values.length;
 				drawing.fillRect(i * step, (row + 1) * ROW - 2 - tall, Math.max(1, step - 0.5), tall);
 			});
-		});
-	}, [threads, width, height, scheme]);
+		};
+		if (busy) drawRow(busy, 0, Math.max(...busy, 1), "var(--unknown)");
+		threads.forEach((thread, row) => drawRow(thread.values, row + rows - threads.length, most, "var(--bar)"));
+	}, [threads, busy, width, height, scheme]);
 	const x = (event: PointerEvent) => Math.max(0, Math.min(width, event.clientX - canvas.current!.getBoundingClientRect().left));
 	const scale = width / (seconds || 1);
 	const shown = drag ?? range?.map((one) => Math.max(0, Math.min(width, one * scale)));
@@ -72,7 +75,7 @@ function Bars({ threads, range, seconds, onRange }: { threads: Threads["threads"
 			<canvas
 				ref={canvas}
 				role="img"
-				aria-label={`The weight of ${some(threads.length, "thread")} over ${written(seconds, seconds)} seconds`}
+				aria-label={`${busy ? "Busy processors, and the" : "The"} weight of ${some(threads.length, "thread")} over ${written(seconds, seconds)} seconds`}
 				style={{ width: `${width}px`, height: `${height}px` }}
 				onPointerDown={(event) => {
 					canvas.current!.setPointerCapture(event.pointerId);
@@ -123,7 +126,8 @@ export function Timeline({ route }: { route: Route }) {
 	const isFolded = useNarrow() || route.params.has("function");
 	if (!data || !(data.seconds > 0) || data.threads.length === 0) return null;
 	const range = readRange(route.params.get("o.time"), data.seconds);
-	const threads = hasAll ? data.threads : data.threads.slice(0, THREADS);
+	/* The heaviest, in the order in which they began. */
+	const threads = (hasAll ? [...data.threads] : data.threads.slice(0, THREADS)).sort((a, b) => a.from - b.from);
 	const more = data.threads.length - threads.length;
 	/* The numbers of findings and of nodes are those of the part. */
 	const set = (part: Change) => change(route, { zoom: null, open: null, places: null, flow: null, ...part });
@@ -148,6 +152,11 @@ export function Timeline({ route }: { route: Route }) {
 		<>
 			<div class="timeline-rows">
 				<div>
+					{data.busy && (
+						<p class="timeline-busy" style={{ height: `${ROW}px` }} title={`how many processors the recorded program kept busy: on average, and at most ${amount(Math.max(...data.busy))}`}>
+							<span class="ellipsis">busy processors</span> <span class="faint">{amount(data.busy.reduce((sum, one) => sum + one, 0) / data.busy.length)}</span>
+						</p>
+					)}
 					{threads.map((one) => (
 						<button class="timeline-thread" style={{ height: `${ROW}px` }} aria-pressed={route.params.get("o.thread") === String(one.tid)}
 							title={`${one.name ?? "?"} ${one.tid}: ${share(one.weight)}, ${some(one.samples, "sample")}`}
@@ -156,7 +165,7 @@ export function Timeline({ route }: { route: Route }) {
 						</button>
 					))}
 				</div>
-				<Bars threads={threads} range={range} seconds={data.seconds} onRange={setRange} />
+				<Bars threads={threads} busy={data.busy} range={range} seconds={data.seconds} onRange={setRange} />
 				<p class="faint">{(more > 0 || data.threads_left_out > 0) && (more > 0 ? (
 					<button class="quiet" onClick={() => setAll(true)}>{count(more + data.threads_left_out)} more</button>
 				) : (

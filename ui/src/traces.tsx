@@ -348,17 +348,7 @@ export function TracesView({ route, profile, served }: { route: Route; profile?:
 	const name = route.params.get("pane") ?? "curves";
 	const shown = panes.find((one) => one.name === name);
 	const events = (profile?.events ?? []).filter((one) => one.endsWith("-miss"));
-	const traces = served.traces ?? [];
-	if (traces.length === 0)
-		return (
-			<>
-				{events.length > 0 && <InProfile route={route} events={events} />}
-				<Empty>
-					No trace is served. <code>lode trace record -o x.rps -- PROGRAM</code> records one, and <code>lode serve x.lode x.rps</code> shows
-					it beside a profile.
-				</Empty>
-			</>
-		);
+	const traces = served.traces;
 	return (
 		<>
 			<p class="tabs">

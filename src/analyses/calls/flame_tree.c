@@ -5,6 +5,8 @@
 #include "base/arrays/sort_order.h"
 #include "model/index.h"
 
+#include <string.h>
+
 enum {
 	STEPS_BETWEEN_CHECKS = 1 << 16, /* whether the work was cancelled */
 	LISTED_CHILDREN = 8,
@@ -22,6 +24,7 @@ typedef struct {
 	uint32_t *function_of; /* of each frame */
 	double *weights;       /* of each stack, ended by those of unknown stacks */
 	double *samples;       /* likewise */
+	uint64_t *first_ns;    /* likewise; UINT64_MAX: no time */
 	GArray *links;         /* Links, of each node */
 	LodeIdCache children;  /* those not listed: node and function → node */
 } Builder;
@@ -70,12 +73,14 @@ static void sum_samples(Builder *self, uint32_t event)
 			continue;
 		self->weights[at] += sample->weight;
 		self->samples[at] += 1.0 + sample->n_more;
+		if (sample->time_ns != 0)
+			self->first_ns[at] = MIN(self->first_ns[at], sample->time_ns);
 	}
 }
 
 static uint32_t add_node(Builder *self, uint32_t parent, uint32_t function)
 {
-	const LodeFlameNode node = {.function = function, .parent = parent};
+	const LodeFlameNode node = {.function = function, .parent = parent, .first_ns = UINT64_MAX};
 	const Links none = {0};
 
 	g_array_append_val(self->tree->nodes, node);
@@ -127,6 +132,7 @@ static void end_stack(Builder *self, uint32_t stack, uint32_t node, bool is_cut)
 
 	end->self += self->weights[stack];
 	end->samples += self->samples[stack];
+	end->first_ns = MIN(end->first_ns, self->first_ns[stack]);
 	if (is_cut)
 		self->tree->cut += self->weights[stack];
 }
@@ -216,8 +222,10 @@ static void sum_nodes(LodeFlameTree *self)
 		node->weight += node->self;
 		if (i == 0)
 			break;
-		node_at(self, node->parent)->weight += node->weight;
-		node_at(self, node->parent)->samples += node->samples;
+		LodeFlameNode *parent = node_at(self, node->parent);
+		parent->weight += node->weight;
+		parent->samples += node->samples;
+		parent->first_ns = MIN(parent->first_ns, node->first_ns);
 	}
 }
 
@@ -232,6 +240,7 @@ LodeFlameTree *lode_flame_tree_new(
 		.function_of = g_new(uint32_t, MAX(stacks->frames->len, 1)),
 		.weights = g_new0(double, n + 1),
 		.samples = g_new0(double, n + 1),
+		.first_ns = g_new(uint64_t, n + 1),
 	};
 
 	g_atomic_ref_count_init(&tree->references);
@@ -239,6 +248,7 @@ LodeFlameTree *lode_flame_tree_new(
 	tree->nodes = g_array_new(FALSE, FALSE, sizeof(LodeFlameNode));
 	self.links = g_array_new(FALSE, FALSE, sizeof(Links));
 	lode_id_cache_init(&self.children);
+	memset(self.first_ns, 0xff, (n + 1) * sizeof(uint64_t));
 	number_functions(&self);
 	sum_samples(&self, event);
 	add_node(&self, LODE_NONE, LODE_NONE);
@@ -251,6 +261,7 @@ LodeFlameTree *lode_flame_tree_new(
 	g_free(self.function_of);
 	g_free(self.weights);
 	g_free(self.samples);
+	g_free(self.first_ns);
 	if (is_done)
 		return tree;
 	lode_flame_tree_unref(tree);

@@ -26,6 +26,7 @@ typedef struct {
 	double samples;    /* in it and in the nodes below */
 	double weight;     /* likewise, of the event */
 	double self;       /* of the stacks that end here */
+	uint64_t first_ns; /* time of the first sample in it or below; UINT64_MAX: not known */
 } LodeFlameNode;
 
 typedef struct {

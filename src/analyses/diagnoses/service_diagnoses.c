@@ -35,6 +35,7 @@ typedef struct {
 	const LodeServiceRule *rule, *whole;
 	uint32_t service;         /* of LodeFunctionCosts */
 	const char *called;       /* interned */
+	const char *said;         /* likewise: its short name */
 	LodeServiceCaller caller; /* its function LODE_NONE: not known */
 } Part;
 
@@ -67,6 +68,62 @@ static double share_of(const Diagnosing *self, double cost)
 	return self->total > 0 ? cost / self->total * self->context->user : 0;
 }
 
+/* --- names --- */
+
+/* "T::method" of "<T as Trait>::method", as Rust has it; else a copy. The caller frees it. */
+static char *without_trait(const char *name)
+{
+	const char *trait = NULL, *at = name;
+	int depth = 0;
+
+	for (; *name == '<' && *at != '\0'; at++) {
+		depth += *at == '<';
+		depth -= *at == '>' && at[-1] != '-';
+		if (depth == 1 && trait == NULL && g_str_has_prefix(at, " as "))
+			trait = at;
+		if (depth <= 0)
+			break;
+	}
+	return trait == NULL || *at == '\0'
+	               ? g_strdup(name)
+	               : g_strdup_printf("%.*s%s", (int)(trait - name) - 1, name + 1, at + 1);
+}
+
+/* "std::_Hashtable::find" of its whole name: without what it returns, parameters and template
+ * arguments. The caller frees it. */
+static char *short_name(const char *whole_name)
+{
+	g_autofree char *name = without_trait(whole_name);
+	GString *out = g_string_new(NULL);
+	int depth = 0;
+
+	for (const char *at = name; *at != '\0'; at++) {
+		bool is_operator = g_str_has_suffix(out->str, "operator") ||
+		                   g_str_has_suffix(out->str, "operator<") ||
+		                   (*at == '>' && g_str_has_suffix(out->str, "operator>"));
+		bool is_local = g_str_has_prefix(at, "(anonymous ") || g_str_has_prefix(at, "(*");
+		/* Java's constructors have a name in brackets: "java.lang.Object.<init>()". */
+		is_operator |= depth == 0 && g_str_has_suffix(out->str, ".") &&
+		               (g_str_has_prefix(at, "<init>") || g_str_has_prefix(at, "<clinit>"));
+		if (depth == 0 && *at == '(' && !is_operator && !is_local && out->len > 0)
+			break;
+		/* Of an impl block of Rust, "map::<impl Map>::get", nothing is left. */
+		if (depth == 0 && g_str_has_prefix(at, "::") && g_str_has_suffix(out->str, "::") &&
+			at[-1] == '>')
+			at++;
+		else if (!is_operator && (*at == '<' || *at == '>') && at[1] != '=' &&
+			 out->len > 0 && !(*at == '>' && depth == 0))
+			depth += *at == '<' ? 1 : -1;
+		else if (depth <= 0 && *at == ' ' && !g_str_has_suffix(out->str, "operator"))
+			g_string_truncate(out, 0);
+		else if (depth <= 0)
+			g_string_append_c(out, *at);
+	}
+	if (out->len == 0)
+		g_string_assign(out, name);
+	return g_string_free(out, FALSE);
+}
+
 /* --- parts --- */
 
 static const LodeServiceRule *find_rule(const Diagnosing *self, const char *called,
@@ -95,10 +152,13 @@ static void add_part(Diagnosing *self, uint32_t function, const char *called, ui
 	}
 	if (rule == NULL)
 		rule = find_rule(self, called, one->image, family, caller->file);
-	Part part = {rule, rule != NULL ? rule->whole : NULL, function, called, *caller};
-
 	if (rule == NULL || rule->cause == NULL)
 		return;
+	/* Those that differ in their parameters alone are one name: operator new and its kin. */
+	g_autofree char *name = short_name(called);
+	Part part = {rule, rule->whole, function, called,
+		g_string_chunk_insert_const(self->strings, name), *caller};
+
 	part.caller.cost = cost;
 	g_array_append_val(self->parts, part);
 }
@@ -259,57 +319,11 @@ static void add_to_sums(GArray *sums, const void *key, uint32_t line, guint part
 		g_array_append_val(sums, added);
 }
 
-/* "T::method" of "<T as Trait>::method", as Rust has it; else a copy. The caller frees it. */
-static char *without_trait(const char *name)
-{
-	const char *trait = NULL, *at = name;
-	int depth = 0;
-
-	for (; *name == '<' && *at != '\0'; at++) {
-		depth += *at == '<';
-		depth -= *at == '>' && at[-1] != '-';
-		if (depth == 1 && trait == NULL && g_str_has_prefix(at, " as "))
-			trait = at;
-		if (depth <= 0)
-			break;
-	}
-	return trait == NULL || *at == '\0'
-	               ? g_strdup(name)
-	               : g_strdup_printf("%.*s%s", (int)(trait - name) - 1, name + 1, at + 1);
-}
-
-/* "std::_Hashtable::find" of its whole name: without what it returns, parameters and template
- * arguments. The caller frees it. */
-static char *short_name(const char *whole_name)
-{
-	g_autofree char *name = without_trait(whole_name);
-	GString *out = g_string_new(NULL);
-	int depth = 0;
-
-	for (const char *at = name; *at != '\0'; at++) {
-		bool is_operator = g_str_has_suffix(out->str, "operator") ||
-		                   g_str_has_suffix(out->str, "operator<") ||
-		                   (*at == '>' && g_str_has_suffix(out->str, "operator>"));
-		bool is_local = g_str_has_prefix(at, "(anonymous ") || g_str_has_prefix(at, "(*");
-		if (depth == 0 && *at == '(' && !is_operator && !is_local && out->len > 0)
-			break;
-		if (!is_operator && (*at == '<' || *at == '>') && at[1] != '=' && out->len > 0)
-			depth += *at == '<' ? 1 : -1;
-		else if (depth <= 0 && *at == ' ' && !g_str_has_suffix(out->str, "operator"))
-			g_string_truncate(out, 0);
-		else if (depth <= 0)
-			g_string_append_c(out, *at);
-	}
-	if (out->len == 0)
-		g_string_assign(out, name);
-	return g_string_free(out, FALSE);
-}
-
 /* A name as it is said: "runtime.gcBgMarkWorker" of runtime.gcBgMarkWorker.func2, and of long ones
  * without the outer namespaces. The caller frees it. */
 static char *said_name(const char *key)
 {
-	char *name = short_name(key);
+	char *name = g_strdup(key);
 	const char *begin = name, *next;
 	char *closure = strstr(name, ".func");
 
@@ -448,7 +462,7 @@ static void summarise(
 				lode_function_cost_at(self->context->costs, part->service)->self;
 		out->all += caller->cost;
 		out->saves += caller->cost * part->rule->factor;
-		add_to_sums(out->names, part->called, 0, i, caller->cost);
+		add_to_sums(out->names, part->said, 0, i, caller->cost);
 		if (caller->function == LODE_NONE) {
 			out->unknown += caller->cost;
 			continue;
@@ -680,7 +694,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	diagnosis->title = title_text(title, &sums);
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
-	                             : short_name(g_array_index(sums.names, Sum, 0).key);
+	                             : g_strdup(g_array_index(sums.names, Sum, 0).key);
 	/* Which function has most may change from one recording to the next. */
 	diagnosis->name = g_strdup_printf(
 		"%s@%s", diagnosis->cause, whole->service != NULL ? whole->service : whole->name);

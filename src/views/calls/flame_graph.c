@@ -20,6 +20,7 @@ typedef struct {
 	uint32_t parent;   /* row */
 	uint32_t narrower;
 	double samples, weight, self;
+	double first_s; /* from the first sample of all; -1: not known */
 } Row;
 
 typedef struct {
@@ -31,6 +32,7 @@ typedef struct {
 	uint32_t *listed;         /* of the tree's functions, their place in the answer + 1 */
 	GArray *functions, *rows; /* uint32_t of the tree's functions; Row */
 	guint path_length;        /* rows before the root's */
+	uint64_t first_ns;        /* of all samples */
 	LodeJsonStream json;
 } Graph;
 
@@ -56,6 +58,14 @@ static bool *choose_functions(const Graph *self)
 	return are_chosen;
 }
 
+/* To the microsecond. */
+static double seconds_of(const Graph *self, const LodeFlameNode *node)
+{
+	return node->first_ns != UINT64_MAX
+	               ? (double)((node->first_ns - self->first_ns) / 1000) / 1e6
+	               : -1;
+}
+
 static void add_row(Graph *self, uint32_t number)
 {
 	const LodeFlameNode *node = node_at(self, number);
@@ -66,6 +76,7 @@ static void add_row(Graph *self, uint32_t number)
 		.samples = node->samples,
 		.weight = node->weight,
 		.self = node->self,
+		.first_s = seconds_of(self, node),
 	};
 
 	if (node->function != LODE_NONE) {
@@ -109,8 +120,10 @@ static void add_narrower(Graph *self)
 		if (self->rows_of[i] != 0 || parent <= self->path_length)
 			continue;
 		if (narrower[parent] == 0) {
-			const Row row = {
-				.node = node->parent, .function = LODE_NONE, .parent = parent - 1};
+			const Row row = {.node = node->parent,
+				.function = LODE_NONE,
+				.parent = parent - 1,
+				.first_s = -1};
 			g_array_append_val(self->rows, row);
 			narrower[parent] = self->rows->len;
 		}
@@ -118,6 +131,9 @@ static void add_narrower(Graph *self)
 		row->samples += node->samples;
 		row->weight += node->weight;
 		row->narrower++;
+		if (row->first_s < 0 ||
+			(node->first_ns != UINT64_MAX && seconds_of(self, node) < row->first_s))
+			row->first_s = seconds_of(self, node);
 	}
 }
 
@@ -211,6 +227,7 @@ static void put_nodes(Graph *self)
 	put_column(self, "self", offsetof(Row, self), true);
 	put_column(self, "samples", offsetof(Row, samples), true);
 	put_column(self, "narrower", offsetof(Row, narrower), false);
+	put_column(self, "first", offsetof(Row, first_s), true);
 	lode_json_end(&self->json, '}');
 }
 
@@ -232,7 +249,7 @@ static void put_totals(Graph *self)
 	LodeJsonStream *json = &self->json;
 	const LodeFlameNode *all = node_at(self, 0);
 
-	lode_json_member_string(json, "from", "stacks");
+	lode_json_member_string(json, "from", self->export->stacks->has_chains ? "stacks" : "tops");
 	lode_json_member_string(json, "advice", NULL);
 	lode_json_member_bool(json, "inverted", self->options->is_inverted);
 	lode_json_member_number(json, "weight", all->weight);
@@ -252,7 +269,10 @@ static void put_totals(Graph *self)
 bool lode_flame_graph_write(const LodeStackExport *export, const LodeFlameTree *tree,
 	const LodeFlameGraphOptions *options, FILE *out, GError **error)
 {
-	Graph self = {.export = export, .tree = tree, .options = options};
+	Graph self = {.export = export,
+		.tree = tree,
+		.options = options,
+		.first_ns = lode_stacks_span(export->stacks).first_ns};
 
 	if (options->root >= tree->nodes->len) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,

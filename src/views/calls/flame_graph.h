@@ -4,11 +4,13 @@
  *
  *   "functions": [[name, image, number in the profile, whether it matches `text`, short name], …]
  *   "nodes": {"number": […], "function": […], "parent": […], "weight": […], "self": […],
- *             "samples": […], "narrower": […]}
+ *             "samples": […], "narrower": […], "first": […]}
  *
  * "number" names a node in requests for what is below it; "parent" is its place in these columns,
  * −1 for the first. "function" is −1 for the whole and for unknown stacks. A row with "narrower"
- * not 0 stands for so many nodes below its parent that were left out, with all below them.
+ * not 0 stands for so many nodes below its parent that were left out, with all below them. "first"
+ * is when the first sample of a node was taken, in seconds from the first of all; −1: not known.
+ * "from" is "stacks", or "tops" where stacks have only the callers of the recorded top.
  */
 #pragma once
 

@@ -172,6 +172,12 @@ bool lode_stack_export_init(
 	return init(self, profile, has_calls ? NULL : make_stacks(profile), weight, error);
 }
 
+bool lode_stack_export_init_recorded(
+	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error)
+{
+	return init(self, profile, NULL, weight, error);
+}
+
 bool lode_stack_export_init_samples(
 	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error)
 {
@@ -180,7 +186,7 @@ bool lode_stack_export_init_samples(
 	const LodeStacks *stacks = profile->stacks;
 
 	if (stacks != NULL && (uint64_t)stacks->samples->len * stacks->threads->len <= most_steps &&
-		init(self, profile, NULL, weight, NULL))
+		lode_stack_export_init_recorded(self, profile, weight, NULL))
 		return true;
 	lode_stack_export_clear(self);
 	return lode_stack_export_init(self, profile, weight, error);

@@ -38,6 +38,10 @@ bool lode_stack_export_init(
  * recorded, if there are samples of the event. Likewise. */
 bool lode_stack_export_init_samples(
 	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error);
+/* The samples themselves, with the callers that were recorded of each, which may be few or none.
+ * The profile has stacks. Likewise. */
+bool lode_stack_export_init_recorded(
+	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error);
 void lode_stack_export_clear(LodeStackExport *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeStackExport, lode_stack_export_clear)
 

@@ -468,6 +468,22 @@ static void put_unnamed(const View *self)
 	}
 }
 
+/* A command, and what it shows where there is room for both in the line. */
+static void put_command(
+	const View *self, const char *begin, const char *command, const char *meaning)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autofree char *line = g_strdup_printf("%s%s   %s", begin, command, meaning);
+	bool has_room = terminal->width == 0 || lode_display_width(line) <= terminal->width;
+
+	if (has_room)
+		lode_display_print(terminal, self->out, "%s", line);
+	else
+		lode_display_print(terminal, self->out, "%s%s", begin, command);
+}
+
+static const char next_begin[] = "Next:  ", further_begin[] = "       ";
+
 /* Further commands; `is_open`: much of the time is not explained. */
 static void put_further(const View *self, const char *path, bool is_open)
 {
@@ -475,9 +491,10 @@ static void put_further(const View *self, const char *path, bool is_open)
 	const char *observe = is_open ? lode_observed_hint(self->profile) : NULL;
 	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
 
+	g_autofree char *latency = g_strdup_printf("lode report %s --weight latency", path);
+
 	if (by_clock != NULL)
-		lode_display_print(terminal, self->out,
-			"       lode report %s --weight latency   %s", path, by_clock);
+		put_command(self, further_begin, latency, by_clock);
 	if (observe != NULL)
 		lode_display_print(terminal, self->out, "       %s", observe);
 }
@@ -486,7 +503,6 @@ static void put_next(const View *self, uint32_t n_shown)
 {
 	g_autofree char *path = lode_shell_profile(
 		self->options->profile_path, self->options->origins, self->profile->part_options);
-	const LodeTerminal *terminal = &self->options->terminal;
 	uint32_t n = self->findings->findings->len;
 	const char *listed = self->run->parameters.only_findings ? "mines and lists"
 	                                                         : "lists the mined";
@@ -494,22 +510,29 @@ static void put_next(const View *self, uint32_t n_shown)
 	fputc('\n', self->out);
 	put_unresolved(self);
 	put_left_handlers(self);
-	if (n > n_shown)
-		lode_display_print(terminal, self->out,
-			"Next:  lode report %s --limit %u   all %u findings", path, n, n);
-	if (n_shown > 0)
-		lode_display_print(terminal, self->out,
-			"%slode annotate %s F1   the places of a finding, with their code",
-			n > n_shown ? "       " : "Next:  ", path);
-	if (n_shown > 0 && self->explanations == NULL)
-		lode_display_print(terminal, self->out,
-			"       lode report %s --explain   what they usually mean; --all %s "
-			"sequences",
-			path, listed);
-	else
-		lode_display_print(terminal, self->out, "%slode report %s --all   %s sequences",
-			n_shown > 0 ? "       " : "Next:  ", path,
-			self->run->parameters.only_findings ? "mines and lists" : "the mined");
+	const char *begin = next_begin;
+	g_autofree char *limit = g_strdup_printf("lode report %s --limit %u", path, n);
+	g_autofree char *annotate = g_strdup_printf("lode annotate %s F1", path);
+	g_autofree char *explain = g_strdup_printf("lode report %s --explain", path);
+	g_autofree char *all = g_strdup_printf("lode report %s --all", path);
+	if (n > n_shown) {
+		g_autofree char *meaning = g_strdup_printf("all %u findings", n);
+		put_command(self, begin, limit, meaning);
+		begin = further_begin;
+	}
+	if (n_shown > 0) {
+		put_command(self, begin, annotate, "the places of a finding, with their code");
+		begin = further_begin;
+	}
+	if (n_shown > 0 && self->explanations == NULL) {
+		g_autofree char *meaning = g_strdup_printf(
+			"what they usually mean; --all %s sequences", listed);
+		put_command(self, begin, explain, meaning);
+	} else {
+		put_command(self, begin, all,
+			self->run->parameters.only_findings ? "mines and lists sequences"
+							    : "the mined sequences");
+	}
 	put_further(self, path, self->diagnoses->diagnoses->len == 0);
 }
 
@@ -563,17 +586,18 @@ static void put_screen_finding(const View *self, uint32_t index)
 	lode_diagnosis_lines_put(terminal, line->str, self->out);
 }
 
-/* As many as `n_most` that no diagnosis names, and that are not more than `rest` of the time: what
- * has more is in a diagnosis for a part. */
+/* As many as `n_most` that no diagnosis names, and that are together not more than `rest` of the
+ * time: what has more is in a diagnosis for a part. */
 static void put_screen_findings(const View *self, double rest, uint32_t n_most)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < self->findings->findings->len && n < n_most; i++) {
-		if (is_diagnosed(self, i) ||
-			screen_time(self, lode_findings_at(self->findings, i)) > rest)
+		double time = screen_time(self, lode_findings_at(self->findings, i));
+		if (is_diagnosed(self, i) || time > rest)
 			continue;
 		put_screen_finding(self, i);
+		rest -= time;
 		n++;
 	}
 }
@@ -788,8 +812,8 @@ static void put_too_short(const View *self)
 		"Too short to tell: %.0f of at least %d samples. Let it run longer, or repeat it.",
 		self->profile->n_samples, LODE_FEWEST_SAMPLES);
 	fputc('\n', self->out);
-	lode_display_print(&self->options->terminal, self->out,
-		"Next:  lode report %s --findings   what these samples show", path);
+	g_autofree char *findings = g_strdup_printf("lode report %s --findings", path);
+	put_command(self, next_begin, findings, "what these samples show");
 }
 
 /* The first screen of a sampled program without a diagnosis. */
@@ -825,9 +849,10 @@ static void write_undiagnosed(const View *self)
 		hottest == LODE_NONE || has_findings
 			? g_strdup("F1")
 			: lode_shell_word(lode_profile_function(self->profile, hottest)->name);
-	lode_display_print(terminal, self->out,
-		"Next:  lode annotate %s %s   its code, with the time of each line", path, place);
-	lode_display_print(terminal, self->out, "       lode report %s --findings   %s", path,
+	g_autofree char *annotate = g_strdup_printf("lode annotate %s %s", path, place);
+	g_autofree char *findings = g_strdup_printf("lode report %s --findings", path);
+	put_command(self, next_begin, annotate, "its code, with the time of each line");
+	put_command(self, further_begin, findings,
 		has_findings ? "what an execution of each costs"
 			     : "what else can be asked of the profile");
 	put_further(self, path, true);

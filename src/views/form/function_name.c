@@ -32,6 +32,7 @@ static bool is_of_word(char c)
 static size_t literal_length(const char *name, const char *at)
 {
 	static const char anonymous[] = "(anonymous namespace)", keyword[] = "operator";
+	static const char *const java[] = {"<init>", "<clinit>"};
 	/* Those that begin with one of the others first. */
 	static const char *const operators[] = {
 		"()", "<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">", ","};
@@ -39,6 +40,10 @@ static size_t literal_length(const char *name, const char *at)
 
 	if (*at == '(' && g_str_has_prefix(at, anonymous))
 		return sizeof(anonymous) - 1;
+	/* Java's constructors and initializers: "java.lang.Object.<init>()". */
+	for (size_t i = 0; i < G_N_ELEMENTS(java) && *at == '<' && at > name && at[-1] == '.'; i++)
+		if (g_str_has_prefix(at, java[i]))
+			return strlen(java[i]);
 	if (strncmp(at, keyword, n) != 0 || (at > name && is_of_word(at[-1])))
 		return 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)

@@ -4,6 +4,7 @@
 #include "base/text/number_format.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "views/export/stack_export.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_figures.h"
@@ -187,6 +188,30 @@ static double *sum_bins(const LodeStacks *stacks, uint32_t event, const Span *sp
 	return bins;
 }
 
+/* Null where samples do not stand for time, or have none. */
+static void put_busy(LodeJsonStream *json, const LodeProfile *profile, uint32_t event,
+	const Span *span, uint32_t n_bins)
+{
+	const GArray *samples = profile->stacks->samples;
+	g_autofree double *busy = g_new0(double, n_bins);
+	double bin_ns = (double)span->of.length_ns / n_bins;
+
+	lode_json_key(json, "busy");
+	if (!lode_stack_export_is_time(profile, event) || span->of.length_ns == 0) {
+		lode_json_string(json, NULL);
+		return;
+	}
+	for (guint i = 0; i < samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(samples, LodeStackSample, i);
+		if (sample->event == event && sample->time_ns != 0)
+			busy[bin_of(span, n_bins, sample->time_ns)] += sample->weight / bin_ns;
+	}
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < n_bins; i++)
+		lode_json_number(json, busy[i]);
+	lode_json_end(json, ']');
+}
+
 static void put_thread(
 	LodeJsonStream *json, const LodeProgramShare *row, const double *bins, uint32_t n_bins)
 {
@@ -196,6 +221,7 @@ static void put_thread(
 	lode_json_member_string(json, "name", row->name);
 	lode_json_member_number(json, "samples", row->samples);
 	lode_json_member_number(json, "weight", row->share);
+	lode_json_member_number(json, "from", (double)row->first_ns / 1e9);
 	lode_json_member_begin(json, "values", '[');
 	for (uint32_t i = 0; i < n_bins; i++)
 		lode_json_number(json, bins[i]);
@@ -212,6 +238,7 @@ static void put_threads(
 	g_autofree double *bins = sum_bins(profile->stacks, event, span, row_of, n_bins);
 	guint n = MIN(rows->len, LODE_TIMELINE_MAX_THREADS);
 
+	put_busy(json, profile, event, span, n_bins);
 	lode_json_member_begin(json, "threads", '[');
 	for (guint i = 0; i < n; i++)
 		put_thread(json, row_at(rows, i), bins + (size_t)i * n_bins, n_bins);
@@ -235,6 +262,7 @@ bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out,
 	if (has_samples) {
 		put_threads(&json, profile, &span, n_bins);
 	} else {
+		lode_json_member_string(&json, "busy", NULL);
 		lode_json_member_begin(&json, "threads", '[');
 		lode_json_end(&json, ']');
 		lode_json_member_number(&json, "threads_left_out", 0);

@@ -18,8 +18,9 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 
 /*
  * JSON: for each thread its share of the weight in `n_bins` equal stretches of time, the heaviest
- * threads first, at most LODE_TIMELINE_MAX_THREADS of them, and how many are left out. Samples
- * without a time are in no stretch. Errors: _IO.
+ * threads first, at most LODE_TIMELINE_MAX_THREADS of them, and how many are left out; when the
+ * first sample of each was taken; and, where a clock weighs, how many processors were busy in each
+ * stretch. Samples without a time are in no stretch. Errors: _IO.
  */
 enum { LODE_TIMELINE_MAX_THREADS = 64, LODE_TIMELINE_MAX_BINS = 10000 };
 bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out, GError **error);

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
+enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20, LEAST_ARGUMENTS_WIDTH = 6 };
 
 /* The share of time in the kernel from which on it is shown: a smaller one hides nothing. */
 #define NOTABLE_SHARE 0.01
@@ -41,6 +41,26 @@ static void append_part(GString *out, const char *text)
 {
 	if (text[0] != '\0')
 		g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", text);
+}
+
+/* A command that keeps its program's name: "sort /home/…/access.log". */
+static void shorten_command(GString *command, size_t width, bool is_ascii)
+{
+	if (lode_display_width(command->str) <= width)
+		return;
+	const char *slash = g_strrstr_len(command->str, (gssize)strcspn(command->str, " "), "/");
+	if (slash != NULL)
+		g_string_erase(command, 0, slash + 1 - command->str);
+	size_t n_name = strcspn(command->str, " ");
+	g_autoptr(GString) rest = g_string_new(command->str + n_name);
+	g_string_truncate(command, n_name);
+	size_t used = lode_display_width(command->str);
+	if (rest->len == 0 || used + LEAST_ARGUMENTS_WIDTH > width) {
+		lode_display_shorten(command, width, is_ascii);
+		return;
+	}
+	lode_display_shorten_middle(rest, width - used, is_ascii);
+	g_string_append(command, rest->str);
 }
 
 /* Brief: on one line of 80 columns, without what made the profile, and without how counts of
@@ -86,8 +106,7 @@ static void put_program_line(
 	/* Where next to no room is left for the program, it has a line of its own. */
 	bool is_one_line = width == 0 || rest->len == 0 || used + LEAST_PROGRAM_WIDTH <= width;
 	if (width > 0)
-		lode_display_shorten_middle(
-			program, is_one_line ? width - used : width, terminal->is_ascii);
+		shorten_command(program, is_one_line ? width - used : width, terminal->is_ascii);
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, program->str);
 	if (is_one_line) {
 		fprintf(out, "%s\n", rest_text);

@@ -1,5 +1,5 @@
 # A run takes at most 100 bytes of the file for a sequence; a report of it is that of one not stored.
-# Long: under a sanitizer, the tests of the miner have to do.
+# Long: it mines a real program.
 seq 1 20000 >numbers
 lode run --exact --report report.txt -o x.lode -- gzip -kc numbers >/dev/null
 cp x.lode before.lode

@@ -1,5 +1,5 @@
 # Of a real program. The threshold that is proposed gives 10,000 sequences within a factor of three.
-# Long: under a sanitizer, the tests of the miner have to do.
+# Long: it mines a real program.
 seq 1 20000 >numbers
 lode run --exact --fast --report report.txt -o x.lode -- gzip -kc numbers >/dev/null
 lode mine x.lode --min-support 0.05% 2>said >/dev/null

@@ -675,7 +675,7 @@ static void test_bit_flips(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "PRAGMA page_size = 512; VACUUM");
 	g_assert_true(g_file_get_contents(fixture->path, &bytes, &size, NULL));
-	for (unsigned i = 0; i < random_rounds(250, 2000); i++) {
+	for (unsigned i = 0; i < random_rounds(80, 2000); i++) {
 		g_autofree char *damaged = g_memdup2(bytes, size);
 		for (int k = g_rand_int_range(rand, 1, 4); k > 0; k--) {
 			gsize at = g_rand_int(rand) % size;

@@ -56,7 +56,8 @@ static char **write_run(const LodeProfile *profile, const LodeMiningRun *run,
 	FILE *file = sample_open();
 
 	options.diagnoses = diagnoses;
-	options.profile_path = "x.lode";
+	if (options.profile_path == NULL)
+		options.profile_path = "x.lode";
 	options.terminal.width = WIDTH;
 	g_assert_true(lode_report_write(profile, run, &options, NULL, file, &error));
 	g_assert_no_error(error);
@@ -183,6 +184,12 @@ static void test_undiagnosed(void)
 	g_assert_cmpuint(count(lines, "F1  40.0 %  add at 2 places of 2 functions"), ==, 1);
 	g_assert_cmpuint(count(lines, "F2  20.0 %  hot (sample.c:1)  mov"), ==, 1);
 	g_assert_cmpuint(count(lines, "lode annotate x.lode F1 "), ==, 1);
+	/* What a command shows is not wrapped. */
+	options.profile_path = "/home/me/a/folder/of/many/profiles/x.lode";
+	g_auto(GStrv) long_path = write_run(profile, with, diagnoses, &options);
+	g_assert_cmpuint(count(long_path, "/x.lode F1"), ==, 1);
+	g_assert_cmpuint(count(long_path, "its code"), ==, 0);
+	options.profile_path = NULL;
 	g_auto(GStrv) bare = write_run(profile, without, diagnoses, &options);
 	g_assert_cmpuint(count(bare, "F1"), ==, 0);
 	g_assert_cmpuint(count(bare, "lode annotate x.lode hot "), ==, 1);
@@ -190,6 +197,24 @@ static void test_undiagnosed(void)
 	g_auto(GStrv) brief = write_run(profile, with, diagnoses, &options);
 	g_assert_cmpuint(count(brief, "Too short to tell"), ==, 1);
 	g_assert_cmpuint(count(brief, "F1"), ==, 0);
+}
+
+/* The findings below diagnoses are together no more than what none covers. */
+static void test_uncovered(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(1);
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run_with_findings();
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	diagnoses->user = 1;
+	for (guint pass = 0; pass < 2; pass++) {
+		diagnoses->covered = pass == 0 ? 0.5 : 0.39;
+		g_auto(GStrv) lines = write_run(profile, run, diagnoses, &options);
+		g_assert_cmpuint(count(lines, "F1  40.0 %"), ==, 1);
+		g_assert_cmpuint(count(lines, "F2  20.0 %"), ==, pass);
+	}
 }
 
 /* Names that a terminal or a spreadsheet would act upon. */
@@ -231,6 +256,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/first_screen/without_remedy", test_without_remedy);
 	g_test_add_func("/views/first_screen/authors", test_authors);
 	g_test_add_func("/views/first_screen/undiagnosed", test_undiagnosed);
+	g_test_add_func("/views/first_screen/uncovered", test_uncovered);
 	g_test_add_func("/views/first_screen/hostile_names", test_hostile_names);
 	return g_test_run();
 }

@@ -174,6 +174,8 @@ static void test_bare(void)
 	check_bare("int visit<66>(std::vector<int> const&)", "visit");
 	check_bare("std::ostream& operator<< <char>(std::ostream&)", "operator<<");
 	check_bare("A::operator bool() const", "A::operator bool");
+	check_bare("java.util.stream.AbstractPipeline.<init>(int)",
+		"java.util.stream.AbstractPipeline.<init>");
 	check_bare("std::function<int (int)>::operator()(int) const", "std::function::operator()");
 	check_bare("main::{lambda(int, long)#1}::operator()(int, long) const",
 		"main::{lambda(…)#1}::operator()");
@@ -221,7 +223,7 @@ static void test_large(void)
 		"::h0123456789abcde", "x> "};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-		size_t length = strlen(parts[i]), n = (SANITIZED ? 100000 : 4000000) / length;
+		size_t length = strlen(parts[i]), n = (SANITIZED ? 100000 : 1000000) / length;
 		g_autofree char *name = g_malloc(n * length + 1);
 		for (size_t k = 0; k < n; k++)
 			memcpy(name + k * length, parts[i], length);

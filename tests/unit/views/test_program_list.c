@@ -103,9 +103,26 @@ static double total_weight(const LodeProfile *profile)
 	return sum;
 }
 
+/* The weights are nanoseconds: their sum is that of the busy time. */
+static void check_busy(const LodeProfile *profile, JsonArray *busy)
+{
+	double expected = 0, found = 0;
+
+	for (guint i = 0; i < N_SAMPLES; i++) {
+		const LodeStackSample *sample = &LODE_AT(
+			profile->stacks->samples, LodeStackSample, i);
+		expected += sample->event == 0 && sample->time_ns != 0 ? sample->weight : 0;
+	}
+	g_assert_cmpuint(json_array_get_length(busy), ==, BINS);
+	for (guint i = 0; i < BINS; i++)
+		found += json_array_get_double_element(busy, i) * (LAST_NS - FIRST_NS) / BINS;
+	g_assert_cmpfloat(fabs(found - expected), <=, 1e-6 * expected);
+}
+
 static void check_thread(const LodeProfile *profile, JsonObject *row)
 {
 	double sums[BINS] = {0}, weight = 0, samples = 0, all = total_weight(profile);
+	uint64_t first_ns = UINT64_MAX;
 	JsonArray *values = json_object_get_array_member(row, "values");
 
 	for (guint i = 0; i < N_SAMPLES; i++) {
@@ -117,6 +134,7 @@ static void check_thread(const LodeProfile *profile, JsonObject *row)
 		samples += 1.0 + sample->n_more;
 		if (sample->time_ns == 0)
 			continue;
+		first_ns = MIN(first_ns, sample->time_ns - FIRST_NS);
 		unsigned bin = 0;
 		while (bin + 1 < BINS &&
 			(double)(sample->time_ns - FIRST_NS) >= 1e9 * (double)(bin + 1) / BINS)
@@ -125,6 +143,7 @@ static void check_thread(const LodeProfile *profile, JsonObject *row)
 	}
 	assert_near(number(row, "weight"), weight / all);
 	assert_near(number(row, "samples"), samples);
+	assert_near(number(row, "from"), first_ns == UINT64_MAX ? 0 : (double)first_ns / 1e9);
 	g_assert_cmpuint(json_array_get_length(values), ==, BINS);
 	for (guint i = 0; i < BINS; i++)
 		assert_near(json_array_get_double_element(values, i), sums[i] / all);
@@ -144,6 +163,7 @@ static void test_timeline(void)
 		assert_near(number(root, "seconds"), 1);
 		assert_near(number(root, "bins"), BINS);
 		g_assert_cmpstr(json_object_get_string_member(root, "event"), ==, "cpu-clock");
+		check_busy(profile, json_object_get_array_member(root, "busy"));
 		for (guint i = 0; i < N_SAMPLES; i++) {
 			const LodeStackSample *sample = &LODE_AT(
 				profile->stacks->samples, LodeStackSample, i);
@@ -266,6 +286,7 @@ static void test_odd(void)
 	g_autofree char *empty = text_of(none, write_timeline);
 	g_assert_nonnull(strstr(empty, "\"seconds\":0,"));
 	g_assert_nonnull(strstr(empty, "\"threads\":[]"));
+	g_assert_nonnull(strstr(empty, "\"busy\":null"));
 	LODE_AT(profile->stacks->samples, LodeStackSample, 0).time_ns = UINT64_MAX;
 	LODE_AT(profile->stacks->samples, LodeStackSample, 1).time_ns = 1;
 	g_autofree char *wide = text_of(profile, write_timeline);
@@ -276,6 +297,7 @@ static void test_odd(void)
 	g_autofree char *timeless = text_of(profile, write_timeline);
 	g_assert_nonnull(strstr(timeless, "\"seconds\":0,"));
 	g_assert_nonnull(strstr(timeless, "[0,0,0,0,0,0,0]"));
+	g_assert_nonnull(strstr(timeless, "\"busy\":null"));
 	options = (LodeProgramListOptions){.format = LODE_VIEW_TEXT};
 	g_autofree char *text = text_of(profile, write_list);
 	g_assert_null(strstr(text, "from"));

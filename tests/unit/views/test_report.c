@@ -637,7 +637,8 @@ static void test_head_fits(void)
 		g_auto(GStrv) lines = g_strsplit(text, "\n", 4);
 		for (guint i = 0; i < 3; i++)
 			g_assert_cmpuint(lode_display_width(lines[i]), <=, options.terminal.width);
-		g_assert_nonnull(strstr(text, "and more"));
+		g_assert_nonnull(strstr(text, "a-program "));
+		g_assert_nonnull(strstr(text, "more"));
 		g_assert_nonnull(strstr(text, "12,345,678 samples\n"));
 		g_assert_null(strstr(text, "d1="));
 	}
@@ -699,6 +700,40 @@ static void test_head_of_diagnoses(void)
 	}
 }
 
+/* A command is cut so that its program keeps its name. */
+static void test_long_command(void)
+{
+	static const struct {
+		const char *program, *line;
+	} cases[] = {
+		{"/home/me/a/long/path/to/many/programs/sort "
+		 "/home/me/another/long/path/to/much/data/access.log",
+			"sort /home/me/anoth"},
+		{"/home/me/a/folder with blanks/of/many/programs/and/others/besides/sort x",
+			"folder with blanks"},
+		{"java -cp /home/me/a/long/path/to/many/programs/of/mine/and/others Main",
+			"java -cp /home/me/a/"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = sample_profile();
+		g_autofree char *program = g_strdup(cases[i].program);
+		LodeTerminal terminal = {.width = 80};
+		FILE *file = sample_open();
+		profile->program = program;
+		profile->n_samples = 1234567;
+		profile->user_seconds = 1;
+		lode_profile_lines_head_of_diagnoses(
+			profile, profile->weight_event, &terminal, file);
+		g_autofree char *text = sample_close(file);
+		g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
+		g_test_message("%s", text);
+		g_assert_true(g_str_has_prefix(lines[0], cases[i].line));
+		g_assert_cmpuint(lode_display_width(lines[0]), <=, 80);
+		profile->program = NULL;
+	}
+}
+
 static void test_instruction_run(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -747,6 +782,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/findings-json", test_findings_json);
 	g_test_add_func("/views/report/head-of-kernel", test_head_of_kernel);
 	g_test_add_func("/views/report/head-of-diagnoses", test_head_of_diagnoses);
+	g_test_add_func("/views/report/long-command", test_long_command);
 	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);

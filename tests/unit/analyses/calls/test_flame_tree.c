@@ -83,6 +83,24 @@ static void test_example(void)
 		assert_node(stacks, tree, i + 1, names[i], expected[i]);
 }
 
+/* A node has the time of the first sample in it or below; samples without a time have none. */
+static void test_first_times(void)
+{
+	g_autoptr(LodeStacks) stacks = example();
+	const uint64_t times[] = {9, 4, 0, 7, 1};
+	const uint64_t expected[] = {4, 4, 4, 4, 7};
+
+	for (guint i = 0; i < G_N_ELEMENTS(times); i++)
+		LODE_AT(stacks->samples, LodeStackSample, i).time_ns = times[i];
+	g_autoptr(LodeFlameTree) tree = lode_flame_tree_new(stacks, 1, false, NULL);
+	for (guint i = 0; i < G_N_ELEMENTS(expected); i++)
+		g_assert_cmpuint(node_at(tree, i)->first_ns, ==, expected[i]);
+	for (guint i = 0; i < G_N_ELEMENTS(times); i++)
+		LODE_AT(stacks->samples, LodeStackSample, i).time_ns = 0;
+	g_autoptr(LodeFlameTree) timeless = lode_flame_tree_new(stacks, 1, true, NULL);
+	g_assert_cmpuint(node_at(timeless, 0)->first_ns, ==, UINT64_MAX);
+}
+
 static void test_inverted_example(void)
 {
 	g_autoptr(LodeStacks) stacks = example();
@@ -304,6 +322,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/flame_tree/example", test_example);
+	g_test_add_func("/flame_tree/first_times", test_first_times);
 	g_test_add_func("/flame_tree/inverted_example", test_inverted_example);
 	g_test_add_func("/flame_tree/deep", test_deep);
 	g_test_add_func("/flame_tree/cancelled", test_cancelled);

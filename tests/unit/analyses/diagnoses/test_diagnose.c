@@ -573,7 +573,7 @@ static void test_anything(void)
 {
 	guint n = 0;
 
-	for (unsigned round = 0; round < random_rounds(100, 5000); round++) {
+	for (unsigned round = 0; round < random_rounds(30, 5000); round++) {
 		guint32 seed = soak_seed(round);
 		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
 		g_autoptr(LodeProfile) profile = random_profile_new(seed, 30);

@@ -252,6 +252,40 @@ static void test_without_lines(void)
 	lode_profile_free(profile);
 }
 
+/* Names are without parameters and template arguments, each once. */
+static void test_names(void)
+{
+	static const struct {
+		const char *functions[2], *title;
+	} cases[] = {
+		{{"operator new(unsigned long)", "operator new(unsigned long, std::align_val_t)"},
+			"memory allocation: operator new"},
+		{{"hashbrown::rustc_entry::<impl hashbrown::map::HashMap<K,V>>::rustc_entry",
+			 "hashbrown::rustc_entry::<impl "
+			 "hashbrown::map::HashMap<A,B>>::rustc_entry"},
+			"hash tables: rustc_entry::rustc_entry"},
+		{{"java.util.stream.AbstractPipeline.<init>(Object)",
+			 "java.util.stream.AbstractPipeline.<init>(int)"},
+			"streams of Java: java.util.stream.AbstractPipeline.<init>"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = profile_new(NULL, 0);
+		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+		for (guint k = 0; k < 2; k++) {
+			uint32_t stack = add_stack(profile, k == 0 ? MALLOC : FREE, 0, in_work);
+			frame_of(profile, stack)->function = lode_profile_intern(
+				profile, cases[i].functions[k]);
+			add_samples(profile, stack, 30);
+		}
+		add_samples(profile, in_work, 40);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==, cases[i].title);
+		lode_profile_free(profile);
+	}
+}
+
 /* What has no remedy promises nothing. */
 static void test_compiler(void)
 {
@@ -320,6 +354,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
+	g_test_add_func("/service_diagnoses/names", test_names);
 	g_test_add_func("/service_diagnoses/compiler", test_compiler);
 	g_test_add_func("/service_diagnoses/findings", test_findings);
 	g_test_add_func("/service_diagnoses/none", test_none);

@@ -589,7 +589,7 @@ static GPtrArray *make_loops(const Model *model, guint32 seed)
 	GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
 	GRand *random = g_rand_new_with_seed(soak_seed(seed));
 
-	while (texts->len < random_rounds(200, 2000)) {
+	while (texts->len < random_rounds(100, 2000)) {
 		GString *text = g_string_new(NULL);
 		/* Few classes each, so that one unit is full in some. */
 		gint32 n_kinds = g_rand_int_range(random, 2, 9), kinds[8];
@@ -622,7 +622,7 @@ static GPtrArray *make_loops(const Model *model, guint32 seed)
 /* Cycles of an iteration of each loop. */
 static GArray *simulate(const Model *model, const GPtrArray *texts)
 {
-	enum { ITERATIONS = 200 };
+	enum { ITERATIONS = 150 };
 	g_autoptr(GString) source = g_string_new(NULL);
 	g_autoptr(JsonParser) parser = json_parser_new();
 	g_autofree char *output = NULL, *path = NULL;
@@ -637,7 +637,7 @@ static GArray *simulate(const Model *model, const GPtrArray *texts)
 	close(file);
 	g_assert_true(g_file_set_contents(path, source->str, -1, NULL));
 	const char *const words[] = {"llvm-mca-19", "-mtriple=x86_64-linux-gnu", cpu, "-json",
-		"-iterations=200", path, strcmp(model->cpu, "znver2") == 0 ? "-dispatch=6" : NULL,
+		"-iterations=150", path, strcmp(model->cpu, "znver2") == 0 ? "-dispatch=6" : NULL,
 		NULL};
 	g_assert_true(run(words, &output));
 	g_remove(path);

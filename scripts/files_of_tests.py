@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Prints the files of a build directory that tests need, to be given to ninja.
+
+  files_of_tests.py [--suite SUITE] [--and-all-else] DIRECTORY [NAME…]
+
+The tests are those of a suite and those named; --and-all-else: also the files of no test.
+"""
+import argparse
+import json
+import os
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--suite")
+    arguments.add_argument("--and-all-else", action="store_true")
+    arguments.add_argument("directory")
+    arguments.add_argument("names", nargs="*")
+    given = arguments.parse_args()
+
+    def read(what):
+        with open(f"{given.directory}/meson-info/intro-{what}.json", encoding="utf-8") as file:
+            return json.load(file)
+
+    def is_chosen(test):
+        return test["name"] in given.names or given.suite in [s.rpartition(":")[2] for s in test["suite"]]
+
+    needed = {target for test in filter(is_chosen, read("tests")) for target in test["depends"]}
+    targets = {target["id"]: target for target in read("targets")}
+    if given.and_all_else:
+        tests = os.path.abspath("tests") + "/"
+        needed |= {
+            name
+            for name, target in targets.items()
+            if target["build_by_default"] and not target["defined_in"].startswith(tests)
+        }
+    files = {os.path.relpath(file, given.directory) for name in needed for file in targets[name]["filename"]}
+    print(*sorted(files))
+
+
+if __name__ == "__main__":
+    main()
