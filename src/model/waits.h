@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where threads waited, and for what, by looks at them (docs/reference/waiting.md):
+ * Where threads waited, and for what, by looks at them (docs/use/waiting.md):
  *
  *   waits of one thread ── reason, object      lock, "ledger_lock"
  *                       ├─ stack               where: a place with its callers, in LodeStacks
