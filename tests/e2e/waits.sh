@@ -40,7 +40,7 @@ check "the head and the first diagnosis" "$(status_is 0)" \
 status=$?
 check "functions by waiting" "$(status_is 0)" "$(holds grep -q update_table out)"
 
-"$lode" run --no-waits -o none.lode -- ./known_waits sleep truth >out 2>err
+"$lode" run --no-waits -o none.lode -- ./known_waits join truth >out 2>err
 "$lode" report none.lode --waits >out 2>err
 status=$?
 check "without looks" "$(status_is 1)" "$(holds grep -q 'no waits are known' err)"
