@@ -110,7 +110,7 @@ static void test_names(void)
 		{"hut", "no function 'hut' in the profile; did you mean 'hot'?"},
 		{"o", "'o' may mean 3 functions; type the name or the number of one of: 'hot' in "
 		      "sample (0), 'cold' in sample (1), 'copy' in sample"},
-		{"7", "no function '7' in the profile"},
+		{"7", "no function '7' in the profile: 'lode report FILE --functions' lists them"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
