@@ -420,10 +420,9 @@ static void test_family(void)
 	lode_call_lines_family(
 		brief, functions->costs, functions->families, cost, 0, &terminals[0]);
 	lode_call_lines_family(full, functions->costs, functions->families, cost, 0, &terminals[1]);
-	g_assert_cmpstr(
-		brief->str, ==, "JS and Java builtins (v8::Table::find, Builtins_ArrayMap)");
+	g_assert_cmpstr(brief->str, ==, "run-time builtins (v8::Table::find, Builtins_ArrayMap)");
 	g_assert_cmpstr(full->str, ==,
-		"JS and Java builtins (v8::Local<int> v8::Table::find<int>(v8::Key<int>, long), "
+		"run-time builtins (v8::Local<int> v8::Table::find<int>(v8::Key<int>, long), "
 		"Builtins_ArrayMap)");
 }
 
