@@ -84,8 +84,7 @@ static bool is_builtin(const Search *self, uint32_t function)
 
 	if (family == LODE_NONE || !lode_families_at(self->families, family)->is_self_only)
 		return false;
-	return strcmp(lode_families_at(self->families, family)->name, "JS and Java builtins") ==
-	               0 ||
+	return strcmp(lode_families_at(self->families, family)->name, "run-time builtins") == 0 ||
 	       g_str_has_prefix(name, "Builtins_") || g_str_has_prefix(name, "v8::");
 }
 

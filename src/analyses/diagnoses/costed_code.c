@@ -108,6 +108,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_TARGET_OPEN] = "target:open",
 		[LODE_CODE_SPLIT] = "split:most",
 		[LODE_CODE_DENSE] = "lines:dense",
+		[LODE_CODE_ACROSS] = "walk:across",
 		[LODE_CODE_CROWDED] = "conflict:beside",
 		[LODE_CODE_ROOTS] = "divider:roots",
 		[LODE_CODE_SMALL] = "called:small",
@@ -118,6 +119,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_GLOBAL] = "base:global",
 		[LODE_CODE_COPY] = "copy:structure",
 		[LODE_CODE_PORT] = "busy:one",
+		[LODE_CODE_REFERENCES] = "atomic:references",
 		[LODE_CODE_CHASE] = "loop:chase",
 	};
 
@@ -148,6 +150,7 @@ enum {
 	CHASED = 4096,
 	ADDRESSING = 8192,
 	INDEXED = 16384,
+	ATOMIC = 32768,
 };
 
 static const LodeAttributeMark marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH},
@@ -156,7 +159,7 @@ static const LodeAttributeMark marked[] = {{"after:fork", AFTER_FORK}, {"kind:br
 	{"lines:partly-used", PARTLY}, {"lines:apart", APART}, {"conflict:pitch", PITCH},
 	{"carried:load", CHASED}, {"mem:indexed", INDEXED}, {"op:mov*", ADDRESSING},
 	{"op:lea", ADDRESSING}, {"op:add", ADDRESSING}, {"op:sub", ADDRESSING},
-	{"op:shl", ADDRESSING}};
+	{"op:shl", ADDRESSING}, {"kind:atomic", ATOMIC}, {"op:lock_*", ATOMIC}};
 
 /* Whether it has all of the marks. */
 static bool has(const LodeCostedCode *self, uint32_t instruction, uint16_t mark)
@@ -296,6 +299,11 @@ double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
 	return loop->iteration_ns > 0 && rate > 0 ? loop->iteration_ns * rate : NAN;
 }
 
+const LodeLoopBytes *lode_costed_code_loop_bytes(const LodeCostedCode *self, const LodeLoop *loop)
+{
+	return &self->loop_bytes[loop - &LODE_AT(self->context->profile->loops, LodeLoop, 0)];
+}
+
 double lode_other_recurrence(const LodeLoop *loop)
 {
 	bool is_same = loop->recurrence != NULL &&
@@ -323,11 +331,12 @@ static uint64_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop
 	double read = rates->read[LODE_RATE_MEMORY], write = rates->write[LODE_RATE_MEMORY];
 	LodeUnit unit;
 	double bound = MAX(lode_loop_busiest(loop, &unit), loop->recurrence_cycles);
+	const LodeLoopBytes *bytes = lode_costed_code_loop_bytes(self, loop);
 
 	if (!(read > 0) || !(write > 0) || !(lode_costed_code_cycles(self, loop) >= WAITS * bound))
 		return 0;
-	double reading = loop->load_bytes / loop->iteration_ns / read;
-	double writing = loop->store_bytes / loop->iteration_ns / write;
+	double reading = bytes->loaded / loop->iteration_ns / read;
+	double writing = bytes->stored / loop->iteration_ns / write;
 	if (reading + writing < LEAST_RATE || reading + writing > MOST_RATE)
 		return 0;
 	return LODE_BIT(writing > reading ? LODE_CODE_LIMIT_WRITING : LODE_CODE_LIMIT_READING);
@@ -786,6 +795,32 @@ static void find_roots(LodeCostedCode *self)
 			self->facts[i] |= LODE_BIT(LODE_CODE_ROOTS);
 }
 
+/* Functions that change the count of references of an object that threads may share. */
+static const char *const counting[] = {"*_Sp_counted_base*", "*std::__shared_count*",
+	"*std::__weak_count*", "*boost::detail::sp_counted_base*", "alloc::sync::Arc*",
+	"<alloc::sync::Arc*", "core::ptr::drop_in_place<alloc::sync::Arc*"};
+
+static bool matches(const char *const *globs, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g_pattern_match_simple(globs[i], text))
+			return true;
+	return false;
+}
+
+static void find_references(LodeCostedCode *self)
+{
+	for (uint32_t i = 0; i < self->context->profile->instructions->len; i++) {
+		if (!has(self, i, ATOMIC))
+			continue;
+		g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, i);
+		for (guint k = 0; k < chain->len; k++)
+			if (matches(counting, G_N_ELEMENTS(counting),
+				    g_array_index(chain, LodeInlinedLine, k).function))
+				self->facts[i] |= LODE_BIT(LODE_CODE_REFERENCES);
+	}
+}
+
 LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 {
 	const LodeProfile *profile = context->profile;
@@ -800,6 +835,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	self->set_marks = lode_profile_mark_sets(context->profile, marked, G_N_ELEMENTS(marked));
 	find_ways(self);
 	find_loops(self);
+	lode_code_shapes_find_bytes(self);
 	find_limits(self);
 	Judge judging = {self,
 		profile->frequency == LODE_FREQUENCY_EXACT
@@ -813,6 +849,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_facts_of_lines(self);
 	find_crowded(self);
 	find_roots(self);
+	find_references(self);
 	lode_small_calls_mark(self);
 	lode_code_shapes_find(self);
 	loop_footprints_apply(self);
@@ -829,6 +866,7 @@ void lode_costed_code_free(LodeCostedCode *self)
 	g_free(self->loops);
 	g_free(self->facts);
 	g_free(self->loop_weights);
+	g_free(self->loop_bytes);
 	g_array_unref(self->small_calls);
 	g_free(self->set_marks);
 	g_free(self);
@@ -838,14 +876,6 @@ static const char *const run_time_images[] = {"*/libc.so*", "*/libc-2.*", "*/lib
 	"*/libm-2.*", "*/libpthread*.so*", "*/ld-linux*", "*/ld-2.*", "*/ld-musl*",
 	"*/libstdc++.so*", "*/libgcc_s.so*", "*[vdso]*"};
 static const char *const run_time_functions[] = {"runtime.*"};
-
-static bool matches(const char *const *globs, size_t n, const char *text)
-{
-	for (size_t i = 0; i < n; i++)
-		if (g_pattern_match_simple(globs[i], text))
-			return true;
-	return false;
-}
 
 bool lode_costed_code_is_run_time(const LodeDiagnosisContext *context, uint32_t function)
 {

@@ -26,6 +26,9 @@ enum {
 	/* Its accesses use most bytes of a line, in one line or another (windows): what it leaves
 	 * unused of one line it uses of others. */
 	LODE_CODE_DENSE,
+	/* Each round of its loop goes to another line, and other walks use the bytes between
+	 * (samples of addresses, windows). */
+	LODE_CODE_ACROSS,
 	/* In the innermost loop around an access that has conflict:pitch. */
 	LODE_CODE_CROWDED,
 	/* In a function that uses the divider for square roots alone. */
@@ -50,6 +53,9 @@ enum {
 	LODE_CODE_COPY,
 	/* In a loop that takes as long as its work for one unit, and much longer than all else. */
 	LODE_CODE_PORT,
+	/* An atomic operation on the count of references to an object (std::shared_ptr, Arc), by
+	 * the functions that are inlined there. */
+	LODE_CODE_REFERENCES,
 	/* In a loop that takes as long as its recurrence of loads, between which it computes
 	 * sums alone: it follows pointers, or distances between nodes. */
 	LODE_CODE_CHASE,
@@ -79,6 +85,11 @@ typedef struct {
 	uint32_t instruction, function;
 } LodeSmallCall;
 
+/* Of an iteration, from and to memory (code/code_shapes.h); −1: not known. */
+typedef struct {
+	double loaded, stored;
+} LodeLoopBytes;
+
 typedef struct {
 	const LodeDiagnosisContext *context;
 	double *weights;      /* of each instruction */
@@ -87,8 +98,9 @@ typedef struct {
 	uint32_t *loops;      /* of profile->loops, the innermost of each instruction; LODE_NONE */
 	uint64_t *facts;      /* bits */
 	double *loop_weights; /* of each loop, with those inside */
-	GArray *small_calls;  /* LodeSmallCall */
-	uint16_t *set_marks;  /* private */
+	LodeLoopBytes *loop_bytes; /* of each loop */
+	GArray *small_calls;       /* LodeSmallCall */
+	uint16_t *set_marks;       /* private */
 } LodeCostedCode;
 
 /* Never NULL; borrows the context. */
@@ -98,6 +110,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCostedCode, lode_costed_code_free)
 
 /* The time of an iteration in cycles; NAN: not known. */
 double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop);
+
+/* Borrowed from the code; `loop` is one of the profile's. */
+const LodeLoopBytes *lode_costed_code_loop_bytes(const LodeCostedCode *self, const LodeLoop *loop);
 
 /* Whether a function is of a library that no one changes for a program's sake, or of a run-time
  * that is linked into programs: nothing but its system calls concerns the one who wrote the

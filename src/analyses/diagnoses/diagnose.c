@@ -7,6 +7,7 @@
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "analyses/diagnoses/thread_diagnoses.h"
+#include "analyses/diagnoses/unoptimised_diagnosis.h"
 #include "base/arrays/sort_order.h"
 #include "model/findings.h"
 #include "model/profile.h"
@@ -20,6 +21,13 @@ static bool is_fault(const LodeDiagnosis *self)
 	return strcmp(self->cause, "page-fault") == 0;
 }
 
+/* Most of the time is in code that the compiler did not optimise: nothing else that the profile
+ * says of it holds afterwards. */
+static bool is_build(const LodeDiagnosis *self)
+{
+	return strcmp(self->cause, LODE_UNOPTIMISED) == 0 && self->time >= 0.5;
+}
+
 /* By what they may save, then by their time. */
 static int compare_diagnoses(const void *a, const void *b, void *data)
 {
@@ -29,6 +37,8 @@ static int compare_diagnoses(const void *a, const void *b, void *data)
 	double most = is_by_clock ? first->clock_high : first->high;
 	double other = is_by_clock ? second->clock_high : second->high;
 
+	if (is_build(first) != is_build(second))
+		return is_build(first) ? -1 : 1;
 	if (most != other)
 		return most > other ? -1 : 1;
 	if (is_fault(first) != is_fault(second))
@@ -424,6 +434,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	}
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);
+	lode_unoptimised_diagnosis_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
 	lode_service_diagnoses_add(self, &context);
 	lode_kernel_diagnoses_add(self, &context);

@@ -145,10 +145,11 @@ static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 	if (loop == NULL || !(loop->iteration_ns > 0) ||
 		(!is_store && strcmp(self->cause, "memory-bandwidth") != 0))
 		return;
+	const LodeLoopBytes *of_loop = lode_costed_code_loop_bytes(code, loop);
 	/* They are not known of repeated string instructions. */
-	if (loop->store_bytes < 0)
+	if (of_loop->stored < 0)
 		return;
-	double bytes = is_store ? loop->store_bytes : loop->load_bytes + loop->store_bytes;
+	double bytes = is_store ? of_loop->stored : of_loop->loaded + of_loop->stored;
 	double moved = bytes / loop->iteration_ns;
 	double rate = is_store ? rates->write[LODE_RATE_MEMORY] : rates->read[LODE_RATE_MEMORY];
 	/* More: other programs used it when it was measured, or some of it is in caches. */
@@ -249,6 +250,25 @@ static int64_t crowded_stride_at(const LodeProfile *profile, uint32_t instructio
 	return stride != NULL && lode_profile_set_value(profile, set, "conflict:") != NULL
 	               ? g_ascii_strtoll(stride, NULL, 10)
 	               : 0;
+}
+
+/* The step of the costliest walk across lines. */
+static void add_walk(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+
+	for (guint i = 0; i < self->at->len; i++) {
+		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
+		uint32_t set = lode_profile_instruction(profile, at)->attribute_set;
+		const char *stride = lode_profile_set_value(profile, set, "stride:");
+		if ((code->facts[at] >> LODE_CODE_ACROSS & 1) == 0 || stride == NULL)
+			continue;
+		gint64 step = g_ascii_strtoll(stride, NULL, 10);
+		lode_diagnosis_add_evidence(self, (double)step, "bytes",
+			"each round goes %" G_GINT64_FORMAT " bytes %s", ABS(step),
+			step > 0 ? "further" : "back");
+		return;
+	}
 }
 
 static void add_conflicts(LodeDiagnosis *self, const LodeCostedCode *code)
@@ -436,6 +456,8 @@ void lode_place_evidence_add(
 	double share = 100 * weight / context->total * context->user;
 	const char *what = lode_diagnosis_weight(context);
 
+	if (strcmp(self->cause, "partly-used-lines") == 0)
+		add_walk(self, code);
 	add_conflicts(self, code);
 	add_windows(self, code);
 	add_loop(self, code);

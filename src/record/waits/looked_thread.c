@@ -512,7 +512,8 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 		look.state = state_of(self);
 	if (at.call == LODE_LOOK_NO_CALL || at.call == SYS_restart_syscall)
 		read_line(self, "wchan", function, sizeof(function));
-	if (look.state == 'R' && outcome == LODE_LOOK_DONE) {
+	/* One that lode itself has stopped, for a probe, is not waiting for anything. */
+	if ((look.state == 'R' || look.state == 't') && outcome == LODE_LOOK_DONE) {
 		self->was_waiting = false;
 		return LODE_LOOK_RUNNING;
 	}

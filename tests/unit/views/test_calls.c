@@ -110,7 +110,7 @@ static void test_names(void)
 		{"hut", "no function 'hut' in the profile; did you mean 'hot'?"},
 		{"o", "'o' may mean 3 functions; type the name or the number of one of: 'hot' in "
 		      "sample (0), 'cold' in sample (1), 'copy' in sample"},
-		{"7", "no function '7' in the profile"},
+		{"7", "no function '7' in the profile: 'lode report FILE --functions' lists them"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
@@ -420,10 +420,9 @@ static void test_family(void)
 	lode_call_lines_family(
 		brief, functions->costs, functions->families, cost, 0, &terminals[0]);
 	lode_call_lines_family(full, functions->costs, functions->families, cost, 0, &terminals[1]);
-	g_assert_cmpstr(
-		brief->str, ==, "JS and Java builtins (v8::Table::find, Builtins_ArrayMap)");
+	g_assert_cmpstr(brief->str, ==, "run-time builtins (v8::Table::find, Builtins_ArrayMap)");
 	g_assert_cmpstr(full->str, ==,
-		"JS and Java builtins (v8::Local<int> v8::Table::find<int>(v8::Key<int>, long), "
+		"run-time builtins (v8::Local<int> v8::Table::find<int>(v8::Key<int>, long), "
 		"Builtins_ArrayMap)");
 }
 

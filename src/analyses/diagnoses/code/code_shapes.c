@@ -11,6 +11,7 @@
 #include "model/profile.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -20,8 +21,7 @@ typedef struct {
 	int64_t constant;
 } Decoded;
 
-/* The bytes of an instruction; NULL: not known. */
-static const uint8_t *bytes_of(const LodeProfile *profile, uint32_t at, size_t *out_size)
+const uint8_t *lode_code_bytes(const LodeProfile *profile, uint32_t at, size_t *out_size)
 {
 	const LodeInstruction *one = lode_profile_instruction(profile, at);
 	const LodeFunction *function = lode_profile_function(profile, one->function);
@@ -40,7 +40,7 @@ static bool decode(
 	LodeInstructionDecoder *decoder, const LodeProfile *profile, uint32_t at, Decoded *out)
 {
 	size_t size;
-	const uint8_t *bytes = bytes_of(profile, at, &size);
+	const uint8_t *bytes = lode_code_bytes(profile, at, &size);
 
 	if (bytes == NULL ||
 		!lode_instruction_decoder_decode(decoder, bytes, size,
@@ -151,7 +151,7 @@ static bool has_attribute(const LodeProfile *profile, uint32_t at, const char *n
 static bool use_at(const LodeProfile *profile, uint32_t at, LodeRegisterUse *out)
 {
 	size_t size;
-	const uint8_t *bytes = bytes_of(profile, at, &size);
+	const uint8_t *bytes = lode_code_bytes(profile, at, &size);
 
 	return bytes != NULL && lode_register_use_decode(out, bytes, size,
 					lode_profile_instruction(profile, at)->address);
@@ -562,6 +562,123 @@ static void find_globals(LodeCostedCode *code)
 
 /* --- all --- */
 
+/* --- what loops move from memory --- */
+
+enum { STAYS = 1, DENSE = 2 };
+static const LodeAttributeMark marks[] = {{"address:invariant", STAYS}, {"stride:0", STAYS},
+	{"spread:first-level", STAYS}, {"lines:dense", DENSE}};
+
+/* Takes the accesses of an instruction away from those of its loop. */
+static void take_away(LodeCostedCode *code, uint32_t at)
+{
+	const LodeProfile *profile = code->context->profile;
+	const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, code->loops[at]);
+	LodeLoopBytes *bytes = &code->loop_bytes[code->loops[at]];
+	LodeRegisterUse use;
+	size_t size;
+	const uint8_t *machine_code = lode_code_bytes(profile, at, &size);
+	const LodeInstruction *one = lode_profile_instruction(profile, at);
+
+	if (machine_code == NULL || bytes->loaded < 0 || !(loop->iterations > 0) ||
+		!lode_register_use_decode(&use, machine_code, size, one->address))
+		return;
+	double moved = use.memory.size * one->count / loop->iterations;
+	/* As in the loop's own sums. */
+	if (loop->is_innermost)
+		moved = MIN(moved, use.memory.size);
+	bytes->loaded -= use.memory.is_load ? MIN(moved, bytes->loaded) : 0;
+	bytes->stored -= use.memory.is_store ? MIN(moved, bytes->stored) : 0;
+}
+
+void lode_code_shapes_find_bytes(LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autofree uint16_t *set_marks = lode_profile_mark_sets(
+		profile, marks, G_N_ELEMENTS(marks));
+
+	code->loop_bytes = g_new0(LodeLoopBytes, MAX(profile->loops->len, 1));
+	for (guint i = 0; i < profile->loops->len; i++) {
+		const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
+		code->loop_bytes[i] = (LodeLoopBytes){loop->load_bytes, loop->store_bytes};
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t set = lode_profile_instruction(profile, i)->attribute_set;
+		if (code->loops[i] != LODE_NONE && (set_marks[set] & STAYS) != 0)
+			take_away(code, i);
+	}
+}
+
+/* --- walks --- */
+
+/* A round goes to another line; the pairs of accesses that lie nearer tell that other walks go over
+ * the lines between. */
+enum { LINE = 64, LEAST_PAIRS = 8 };
+
+typedef struct {
+	uint32_t instruction;
+	uint64_t address;
+} Access;
+
+LODE_ORDER(compare_accesses, Access, LODE_ASCENDING(instruction), LODE_ASCENDING(address))
+
+/* Bytes from round to round, as a positive number; 0: they do not go by one. */
+static uint64_t step_of(const LodeProfile *profile, uint32_t instruction)
+{
+	const char *stride = lode_profile_set_value(
+		profile, lode_profile_instruction(profile, instruction)->attribute_set, "stride:");
+
+	return stride != NULL ? (uint64_t)llabs(g_ascii_strtoll(stride, NULL, 10)) : 0;
+}
+
+/* The accesses in loops with large steps, whose address is known. The caller unrefs it. */
+static GArray *list_accesses(const LodeProfile *profile, const uint64_t *steps)
+{
+	GArray *accesses = g_array_new(FALSE, FALSE, sizeof(Access));
+
+	for (guint i = 0; profile->memory != NULL && i < profile->memory->samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, i);
+		const Access access = {sample->access_instruction, sample->address};
+		if (access.address != 0 && access.instruction != LODE_NONE &&
+			steps[access.instruction] >= LINE)
+			g_array_append_val(accesses, access);
+	}
+	g_array_sort(accesses, compare_accesses);
+	return accesses;
+}
+
+/*
+ * One walk never comes nearer to where it was than a step, nor do walks over several arrays of
+ * structures, which are a step or more apart where one array follows the other. Columns of one
+ * matrix lie nearer.
+ */
+static void find_walks(LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	uint32_t n = profile->instructions->len;
+	g_autofree uint64_t *steps = g_new0(uint64_t, MAX(n, 1));
+	g_autofree uint32_t *pairs = g_new0(uint32_t, MAX(n, 1));
+	g_autofree uint16_t *set_marks = lode_profile_mark_sets(
+		profile, marks, G_N_ELEMENTS(marks));
+
+	for (uint32_t i = 0; i < n; i++)
+		steps[i] = code->loops[i] != LODE_NONE ? step_of(profile, i) : 0;
+	g_autoptr(GArray) accesses = list_accesses(profile, steps);
+	for (guint i = 1; i < accesses->len; i++) {
+		const Access *one = &g_array_index(accesses, Access, i), *before = one - 1;
+		uint64_t distance = one->address - before->address;
+		pairs[one->instruction] += one->instruction == before->instruction &&
+		                           distance > 0 && distance < steps[one->instruction];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t set = lode_profile_instruction(profile, i)->attribute_set;
+		bool is_dense = (set_marks[set] & DENSE) != 0 ||
+		                (code->facts[i] >> LODE_CODE_DENSE & 1) != 0;
+		if (steps[i] >= LINE && (is_dense || pairs[i] >= LEAST_PAIRS))
+			code->facts[i] |= LODE_BIT(LODE_CODE_ACROSS);
+	}
+}
+
 void lode_code_shapes_find(LodeCostedCode *code)
 {
 	LodeInstructionDecoder decoder;
@@ -574,4 +691,5 @@ void lode_code_shapes_find(LodeCostedCode *code)
 	find_blocks(code, &decoder);
 	find_copies(code, &decoder);
 	find_globals(code);
+	find_walks(code);
 }

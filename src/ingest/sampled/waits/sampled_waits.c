@@ -733,7 +733,7 @@ static void name_holders(LodeSampledWaits *self, LodeProfile *profile, LodeWait 
 		LodeWait *row = &rows[place->row];
 		most[place->row] = weight;
 		row->holder_stack = named[first].stack;
-		row->holder_share = weight / known[place->row];
+		row->holder_share = MIN(weight / known[place->row], 1);
 		row->holder_call = place->call != LODE_NONE
 		                           ? lode_profile_intern(
 						     profile, lode_name_table_name(

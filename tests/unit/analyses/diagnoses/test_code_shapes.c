@@ -2,6 +2,7 @@
 /* Facts by the bytes of code: each case is code as gcc makes it, or a neighbour that lacks one
  * thing. */
 #include "analyses/diagnoses/code/code_shapes.h"
+#include "analyses/diagnoses/unoptimised_diagnosis.h"
 
 #include "images/instructions/instruction_decoder.h"
 #include "model/memory.h"
@@ -354,6 +355,166 @@ static void test_hidden_forks(void)
 	}
 }
 
+/* A loop of one load of 8 bytes and one addition to memory: mov rax, [rsi+rcx*8]; add [rdx+32],
+ * rax; of an iteration, what may come from memory. */
+static void test_loop_bytes(void)
+{
+	static const struct {
+		const char *load, *add;
+		double loaded, stored;
+	} cases[] = {
+		{"stride:8", "stride:8", 16, 8},
+		{"stride:8", "address:invariant", 8, 0},
+		{"stride:8", "stride:0", 8, 0},
+		{"spread:first-level", "address:invariant", 0, 0},
+		{"stride:16384", "stride:-64", 16, 8},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		static const uint8_t bytes[] = {0x48, 0x8b, 0x04, 0xce, 0x48, 0x01, 0x42, 0x20};
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 1, true);
+		code_profile_add(profile, cases[i].load, 1);
+		made_fall(profile, 0, 100);
+		code_profile_add(profile, cases[i].add, 1);
+		made_edge(profile, 1, 0, LODE_EDGE_TAKEN, 100);
+		code_profile_finish(profile);
+		lode_profile_function(profile, 0)->code = g_bytes_new(bytes, sizeof(bytes));
+		LodeLoop *loop = lode_loops_add(profile, 0);
+		loop->iterations = 1;
+		loop->load_bytes = 16;
+		loop->store_bytes = 8;
+		g_auto(CodeContext) context;
+		code_context_init(&context, profile);
+		g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+		const LodeLoopBytes *found = lode_costed_code_loop_bytes(code, loop);
+		g_assert_cmpfloat(found->loaded, ==, cases[i].loaded);
+		g_assert_cmpfloat(found->stored, ==, cases[i].stored);
+		loop->load_bytes = loop->store_bytes = -1;
+		g_autoptr(LodeCostedCode) unknown = lode_costed_code_new(&context.context);
+		g_assert_cmpfloat(lode_costed_code_loop_bytes(unknown, loop)->loaded, ==, -1);
+		g_assert_cmpfloat(lode_costed_code_loop_bytes(unknown, loop)->stored, ==, -1);
+	}
+}
+
+/* int get(const int *a, int i) { return a[i]; } by gcc -O0. */
+#define UNOPTIMISED_GET                                                                            \
+	"55 4889e5 48897df8 8975f4 8b45f4 4898 488d148500000000 488b45f8 4801d0 8b00 5d c3"
+
+/* The diagnoses of it. The caller frees it. */
+static LodeDiagnoses *diagnose_unoptimised(const LodeProfile *profile)
+{
+	g_auto(CodeContext) context;
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
+	LodeDiagnoses *all = lode_diagnoses_new();
+
+	code_context_init(&context, profile);
+	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+	lode_unoptimised_diagnosis_add(all, code, rules);
+	return all;
+}
+
+static bool is_unoptimised(const LodeProfile *profile)
+{
+	g_autoptr(LodeDiagnoses) all = diagnose_unoptimised(profile);
+
+	return all->diagnoses->len > 0;
+}
+
+static void test_unoptimised(void)
+{
+	static const struct {
+		const char *code;
+		bool is_unoptimised;
+	} cases[] = {
+		{UNOPTIMISED_GET, true},
+		/* the same by rustc, with rsp: mov [rsp-8], rdi; mov [rsp-12], esi … */
+		{"48897c24f8 897424f4 8b4424f4 4898 488b5424f8 8b0482 c3", true},
+		/* a long one whose values go by registers to the end */
+		{"55 4889e5 48897df8 8975f4 8b45f4 488b7df8 4401c0 4401c8 4101c0 4101c1 8b45f4 "
+		 "488b7df8 5d c3",
+			false},
+		/* gcc -O2 -fno-omit-frame-pointer */
+		{"55 4889e5 4863f6 8b04b7 5d c3", false},
+		/* for (volatile int i = 0; i < 1000000; i++); by gcc -O1 */
+		{"55 4889e5 c745fc00000000 8b45fc 3d3f420f00 7f13 8b45fc 83c001 8945fc 8b45fc "
+		 "3d3f420f00 7eed 5d c3",
+			false},
+		/* a loop that adds up, with a volatile counter, by gcc -O1 */
+		{"55 4889e5 c745fc00000000 8b45fc 39c6 7e21 ba00000000 8b45fc 4898 031487 8b45fc "
+		 "83c001 8945fc 8b45fc 39f0 7ce8 89d0 5d c3",
+			false},
+		/* spilled, with registers that only an allocator uses */
+		{"55 4889e5 48897df8 8975f4 4489e0 4d89ee 8b45f4 4898 488b45f8 8b00 5d c3", false},
+		/* too short to tell */
+		{"48897df8 488b45f8 c3", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, false);
+		g_test_message("%s", cases[i].code);
+		g_assert_cmpint(is_unoptimised(profile), ==, cases[i].is_unoptimised);
+		/* code that is made at run time has its own compilers */
+		lode_profile_image(profile, 0)->kind = LODE_IMAGE_JIT;
+		g_assert_false(is_unoptimised(profile));
+	}
+}
+
+/* Adds an accessor that hands on its argument, which tells nothing by itself: push rbp; mov rbp,
+ * rsp; mov rax, [rdi]; pop rbp; ret. */
+static void test_unoptimised_beside(void)
+{
+	for (int is_beside = 0; is_beside < 2; is_beside++) {
+		g_autoptr(LodeProfile) profile = code_new(
+			is_beside ? UNOPTIMISED_GET : "55 4889e5 4863f6 8b04b7 5d c3", false);
+		static const uint8_t bytes[] = {
+			0x55, 0x48, 0x89, 0xe5, 0x48, 0x8b, 0x07, 0x5d, 0xc3};
+		static const uint8_t sizes[] = {1, 3, 3, 1, 1};
+		uint32_t function = code_profile_function(profile, "begin");
+		uint64_t at = lode_profile_function(profile, function)->address;
+		code_profile_block(profile, 0, false);
+		for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+			LodeInstruction *one = lode_profile_instruction(
+				profile, code_profile_add(profile, "op:any", 10));
+			one->address = at;
+			one->size = sizes[i];
+			at += sizes[i];
+		}
+		lode_profile_function(profile, function)->code = g_bytes_new(bytes, sizeof(bytes));
+		code_profile_finish(profile);
+		g_autoptr(LodeDiagnoses) all = diagnose_unoptimised(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, is_beside);
+		if (is_beside)
+			g_assert_cmpuint(lode_diagnoses_at(all, 0)->functions, ==, 2);
+	}
+}
+
+/* A tenth of the time or more. */
+static void test_unoptimised_diagnosis(void)
+{
+	static const double others[] = {0, 119, 1000, 1081};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		g_autoptr(LodeProfile) profile = code_new(UNOPTIMISED_GET, false);
+		code_profile_function(profile, "other");
+		code_profile_block(profile, 0, false);
+		code_profile_add(profile, "op:nop", others[i]);
+		code_profile_finish(profile);
+		g_autoptr(LodeDiagnoses) all = diagnose_unoptimised(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, i < 3);
+		if (all->diagnoses->len == 0)
+			continue;
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->cause, ==, "unoptimised");
+		g_assert_cmpfloat_with_epsilon(one->time, 120 / (120 + others[i]), 1e-9);
+		g_assert_cmpuint(one->functions, ==, 1);
+		g_assert_cmpuint(one->places, ==, 12);
+		g_assert_cmpfloat_with_epsilon(one->low, 0.4 * least_time(one), 1e-4);
+		g_assert_cmpfloat_with_epsilon(one->high, MIN(0.95 * most_time(one), 0.99), 1e-4);
+	}
+}
+
 /* Code that is not kept, is shorter than its instructions, or does not decode. */
 static void test_odd_code(void)
 {
@@ -389,5 +550,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/code_shapes/globals", test_globals);
 	g_test_add_func("/code_shapes/hidden_forks", test_hidden_forks);
 	g_test_add_func("/code_shapes/odd_code", test_odd_code);
+	g_test_add_func("/code_shapes/loop_bytes", test_loop_bytes);
+	g_test_add_func("/code_shapes/unoptimised", test_unoptimised);
+	g_test_add_func("/code_shapes/unoptimised_beside", test_unoptimised_beside);
+	g_test_add_func("/code_shapes/unoptimised_diagnosis", test_unoptimised_diagnosis);
 	return g_test_run();
 }

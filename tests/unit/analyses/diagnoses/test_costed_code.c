@@ -333,6 +333,84 @@ static void test_footprints(void)
 	}
 }
 
+/* Columns of a matrix of 100 rows, or one field of structures in arrays: by the sampled addresses.
+ */
+static void test_walks(void)
+{
+	static const struct {
+		const char *attributes;
+		uint64_t row, column; /* bytes from sample to sample */
+		const char *facts;
+		uint32_t columns;
+	} cases[] = {
+		{"stride:16384", 16384, 8, "walk:across", 4},
+		{"stride:-64", 64, 8, "walk:across", 4},
+		/* eight pairs of accesses that are nearer than a step tell */
+		{"stride:16384", 16384, 8, "walk:across", 2},
+		{"stride:16384", 16384, 8, "", 1},
+		/* structures of 128 bytes, in arrays one after the other */
+		{"stride:128", 128, 10 * 128 + 16, "", 4},
+		/* along the memory; by no step; elsewhere */
+		{"stride:8", 8, 800, "", 4},
+		{"stride:none", 16384, 8, "", 4},
+		/* known without addresses */
+		{"stride:128 lines:dense", 128, 10 * 128 + 16, "walk:across", 4},
+		{"stride:32 lines:dense", 32, 10 * 32 + 16, "", 4},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 1, true);
+		uint32_t head = code_profile_add(profile, cases[i].attributes, 1);
+		made_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
+		code_profile_finish(profile);
+		lode_loops_add(profile, head);
+		profile->memory = lode_memory_new();
+		for (uint32_t k = 0; k < 10 * cases[i].columns; k++) {
+			const LodeMemorySample sample = {
+				.address = (1 << 20) + k / 10 * cases[i].column +
+			                   k % 10 * cases[i].row,
+				.access_instruction = head,
+			};
+			g_array_append_val(profile->memory->samples, sample);
+		}
+		g_test_message("%zu", i);
+		check_facts(profile, &cases[i].facts);
+	}
+}
+
+/* An atomic operation, by what is inlined there. */
+static void test_references(void)
+{
+	static const struct {
+		const char *attributes, *inlined, *facts;
+	} cases[] = {
+		{"kind:atomic op:lock_add",
+			"std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::"
+			"_M_release",
+			"atomic:references"},
+		{"kind:atomic op:lock_inc", "<alloc::sync::Arc<T> as core::clone::Clone>::clone",
+			"atomic:references"},
+		{"kind:atomic op:lock_inc", "core::sync::atomic::AtomicUsize::fetch_add", ""},
+		{"kind:store op:add",
+			"std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)1>::"
+			"_M_release",
+			""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 0, false);
+		uint32_t at = code_profile_add(profile, cases[i].attributes, 1);
+		lode_profile_instruction(profile, at)->location = lode_profile_location(
+			profile, "/usr/include/c++/12/bits/shared_ptr_base.h", 9, cases[i].inlined);
+		code_profile_finish(profile);
+		check_facts(profile, &cases[i].facts);
+	}
+}
+
 /* A loop of 10 cycles, with 9.1 of one unit unless stated otherwise. */
 static void test_busy_units(void)
 {
@@ -671,6 +749,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/costed_code/random", test_random);
 	g_test_add_func("/costed_code/limits", test_limits);
 	g_test_add_func("/costed_code/footprints", test_footprints);
+	g_test_add_func("/costed_code/walks", test_walks);
+	g_test_add_func("/costed_code/references", test_references);
 	g_test_add_func("/costed_code/busy_units", test_busy_units);
 	g_test_add_func("/costed_code/chases", test_chases);
 	g_test_add_func("/costed_code/forks", test_forks);
