@@ -20,6 +20,7 @@
 #include "record/programs/running_process.h"
 #include "record/programs/stop_requests.h"
 #include "record/ptrace/ptrace_sampler.h"
+#include "record/waits/wait_looker.h"
 
 #include <errno.h>
 #include <poll.h>
