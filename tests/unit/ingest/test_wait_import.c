@@ -357,6 +357,25 @@ static void test_without_switches(void)
 	g_assert_cmpuint(lode_profile_find_event(profile, "latency"), ==, LODE_NONE);
 }
 
+/* A sleep that a stop interrupted goes on as restart_syscall, whose looks say nothing else. */
+static void test_again(void)
+{
+	LodeWaitLook slept = look_of(SYS_nanosleep), again = look_of(SYS_restart_syscall);
+	g_auto(Made) made;
+
+	slept.timeout_ns = 300 * MS;
+	made_init(&made, true, true);
+	run(&made, PID, 100 * MS, 110 * MS, "wander", false);
+	look(&made, PID, 120 * MS, "wander", &slept, NULL);
+	run(&made, PID, 140 * MS, 141 * MS, "wander", false);
+	look(&made, PID, 150 * MS, "wander", &again, NULL);
+	change(&made, PID, 170 * MS, false, false);
+	sample_file_exit(&made.samples, PID, PID, 171 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	g_assert_cmpuint(profile->waits->rows->len, ==, 1);
+	assert_ms(row_of(profile, LODE_WAIT_SLEEP)->waiting_ns, 30 + 29);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -365,5 +384,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/only-waits", test_only_waits);
 	g_test_add_func("/ingest/wait-import/damaged", test_damaged);
 	g_test_add_func("/ingest/wait-import/without-switches", test_without_switches);
+	g_test_add_func("/ingest/wait-import/again", test_again);
 	return g_test_run();
 }

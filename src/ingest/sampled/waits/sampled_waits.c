@@ -83,6 +83,7 @@ struct LodeSampledWaits {
 	uint32_t recording;
 	LodeIdCache where_ids; /* process, thread, stack pointer, address, argument → where */
 	LodeIdCache row_ids, holder_ids;
+	LodeIdCache last_ids;    /* thread, where → row */
 	GArray *rows;            /* Row */
 	GArray *holders;         /* HolderPlace */
 	GArray *running_holders; /* RunningHolder, of the recording at hand */
@@ -109,6 +110,7 @@ LodeSampledWaits *lode_sampled_waits_new(
 	lode_id_cache_init(&self->where_ids);
 	lode_id_cache_init(&self->row_ids);
 	lode_id_cache_init(&self->holder_ids);
+	lode_id_cache_init(&self->last_ids);
 	lode_name_table_init(&self->names);
 	self->rows = g_array_new(FALSE, TRUE, sizeof(Row));
 	self->holders = g_array_new(FALSE, TRUE, sizeof(HolderPlace));
@@ -131,6 +133,7 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 	lode_id_cache_clear(&self->where_ids);
 	lode_id_cache_clear(&self->row_ids);
 	lode_id_cache_clear(&self->holder_ids);
+	lode_id_cache_clear(&self->last_ids);
 	lode_name_table_clear(&self->names);
 	g_array_unref(self->rows);
 	g_array_unref(self->holders);
@@ -286,6 +289,19 @@ static Idleness idleness_of(
 		(call != NULL && g_str_has_prefix(call, "epoll_") && look->timeout_ns == 0))
 		return IDLE_MOSTLY;
 	return *out_port != 0 ? IDLE_IF_ACCEPTED : IDLE_NOT;
+}
+
+/* The row of the thread's last look at a place; LODE_NONE in it: there was none. NULL: there are
+ * too many. */
+static uint32_t *last_row_at(LodeSampledWaits *self, const Row *like)
+{
+	const LodeIdKey key = {{(uint64_t)like->thread << 32 | like->where, 0, 0}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find_limited(&self->last_ids, &key, MAX_PLACES, &is_new);
+
+	if (slot != NULL && is_new)
+		slot->id = LODE_NONE;
+	return slot != NULL ? &slot->id : NULL;
 }
 
 static bool is_timed_out(const LodeWaitLook *look, double length_ns)
@@ -522,8 +538,19 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	};
 	like.object = name_number(self, object);
 	like.call = name_number(self, call);
+	/* A call that a stop interrupted goes on as one that does not say what it waits for. */
+	uint32_t *last = last_row_at(self, &like);
+	if (last != NULL && *last != LODE_NONE && like.reason == LODE_WAIT_OTHER &&
+		g_strcmp0(call, "restart_syscall") == 0) {
+		const Row *before = &LODE_AT(self->rows, Row, *last);
+		like.reason = before->reason;
+		like.object = before->object;
+		like.call = before->call;
+	}
 	like.idleness = idleness_of(self, look, call, &like.port);
 	Row *found = find_row(self, &like);
+	if (last != NULL)
+		*last = row_number(self, found);
 	found->waiting_ns += known->waiting_ns;
 	found->count += known->count;
 	found->looks++;
