@@ -62,8 +62,7 @@ static void cause_free(void *data)
 
 static bool is_of_object(const LodeWaitGroup *group)
 {
-	return (group->reason == LODE_WAIT_LOCK || group->reason == LODE_WAIT_CONDITION) &&
-	       group->object != NULL;
+	return lode_wait_is_of_object(group->reason) && group->object != NULL;
 }
 
 static char *key_of(const LodeWaitGroup *group)

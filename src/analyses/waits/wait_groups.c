@@ -18,11 +18,14 @@ typedef struct {
 /* A group with what it is made of. */
 typedef struct {
 	LodeWaitGroup group;
-	GHashTable *names;  /* of its threads */
-	GArray *holders;    /* Holder */
-	GHashTable *places; /* of a group of several: "function:line" → double *, its waiting */
-	double place_ns;    /* of the group's place */
-	double held_ns;     /* of the waiting, that whose holder is known */
+	GHashTable *names;   /* of its threads */
+	GArray *holders;     /* Holder */
+	GHashTable *places;  /* of a group of several: "function:line" → double *, its waiting */
+	double place_ns;     /* of the group's place */
+	GHashTable *objects; /* borrowed names → double *, their waiting */
+	const char *object;  /* of them, that with most */
+	double object_ns;
+	double held_ns; /* of the waiting, that whose holder is known */
 } Gathered;
 
 enum { MOST_HOLDERS = 64 };
@@ -31,6 +34,7 @@ static void clear_group(void *data)
 {
 	LodeWaitGroup *self = data;
 
+	g_free(self->object);
 	g_ptr_array_unref(self->thread_names);
 	g_hash_table_unref(self->threads);
 }
@@ -130,6 +134,22 @@ static void add_place(Gathered *self, const LodeWaitPlace *place, double waiting
 	}
 }
 
+static void add_object(Gathered *self, const LodeWait *row)
+{
+	if (row->object == NULL)
+		return;
+	double *sum = g_hash_table_lookup(self->objects, row->object);
+	if (sum == NULL) {
+		sum = g_new0(double, 1);
+		g_hash_table_insert(self->objects, row->object, sum);
+	}
+	*sum += row->waiting_ns;
+	if (*sum > self->object_ns) {
+		self->object_ns = *sum;
+		self->object = row->object;
+	}
+}
+
 static void add_row(Gathered *self, const LodeProfile *profile, const LodeOwnLines *own,
 	const LodeWait *row, const LodeWaitPlace *place)
 {
@@ -145,6 +165,7 @@ static void add_row(Gathered *self, const LodeProfile *profile, const LodeOwnLin
 	if (group->call == NULL)
 		group->call = row->call;
 	add_thread(self, row);
+	add_object(self, row);
 	if (is_anywhere(row->reason))
 		add_place(self, place, row->waiting_ns);
 	add_holder(self, profile, own, row);
@@ -155,7 +176,6 @@ static Gathered *gathered_new(const LodeWait *row, const LodeWaitPlace *place)
 	Gathered *self = g_new0(Gathered, 1);
 
 	self->group = (LodeWaitGroup){.reason = row->reason,
-		.object = row->object,
 		.place = *place,
 		.thread_names = g_ptr_array_new(),
 		.threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free),
@@ -164,6 +184,7 @@ static Gathered *gathered_new(const LodeWait *row, const LodeWaitPlace *place)
 	self->names = g_hash_table_new(g_str_hash, g_str_equal);
 	self->holders = g_array_new(FALSE, FALSE, sizeof(Holder));
 	self->places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	self->objects = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	return self;
 }
 
@@ -181,11 +202,16 @@ static void gathered_free(Gathered *self, GArray *out)
 		group->holder_call = first->call;
 		group->holder_share = MIN(first->weight / self->held_ns, 1);
 	}
+	guint n_objects = g_hash_table_size(self->objects);
+	group->object = n_objects > 1
+	                        ? g_strdup_printf("%s and %u more", self->object, n_objects - 1)
+	                        : g_strdup(self->object);
 	g_ptr_array_sort(group->thread_names, lode_compare_texts);
 	g_array_append_val(out, *group);
 	g_array_unref(self->holders);
 	g_hash_table_unref(self->names);
 	g_hash_table_unref(self->places);
+	g_hash_table_unref(self->objects);
 	g_free(self);
 }
 
@@ -195,7 +221,8 @@ static char *key_of(const LodeWait *row, const LodeWaitPlace *place)
 	if (is_anywhere(row->reason))
 		return g_strdup_printf("%d %d", (int)row->reason, row->is_idle);
 	return g_strdup_printf("%d %d %u\n%s\n%s\n%s\n%s", (int)row->reason, row->is_idle,
-		place->line, row->object != NULL ? row->object : "",
+		place->line,
+		row->object != NULL && lode_wait_is_of_object(row->reason) ? row->object : "",
 		place->function != NULL ? place->function : "",
 		place->file != NULL ? place->file : "",
 		row->reason == LODE_WAIT_OTHER && row->call != NULL ? row->call : "");

@@ -9,7 +9,8 @@
  *
  * The line is the user's own: of the frames around the wait the innermost that is not in a system
  * library or a run-time environment; where there is none, the innermost that has a name. Waits for
- * a processor, and stops, are one group, with the line that has most of them.
+ * a processor, and stops, are one group, with the line that has most of them. Waits at one line for
+ * several files, children or the like are one, with the object that has most of them.
  */
 #pragma once
 
@@ -26,8 +27,8 @@ typedef struct {
 
 typedef struct {
 	LodeWaitReason reason;
-	const char *call;   /* the system call; NULL: none */
-	const char *object; /* NULL: not known */
+	const char *call; /* the system call; NULL: none */
+	char *object;     /* owned: "/srv/note.log and 2 more"; NULL: not known */
 	LodeWaitPlace place;
 	LodeWaitPlace holder;    /* where the holder was most of the time */
 	const char *holder_call; /* NULL: it ran, or no holder is known */
@@ -40,6 +41,13 @@ typedef struct {
 	uint32_t cause; /* of LodeWaits.causes; LODE_NONE: none is computed */
 	bool is_idle;
 } LodeWaitGroup;
+
+/* Whether waits at one line are for the same only if their objects are: several files, or children,
+ * are one program's work at that line, two locks are not. */
+static inline bool lode_wait_is_of_object(LodeWaitReason reason)
+{
+	return reason == LODE_WAIT_LOCK || reason == LODE_WAIT_CONDITION;
+}
 
 /* GArray of LodeWaitGroup, the longest waiting first; empty where the profile has no waits. The
  * caller unrefs it. */

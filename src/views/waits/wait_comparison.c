@@ -60,7 +60,9 @@ static void add_groups(Compared *self, int side, GHashTable *numbers)
 			continue;
 		const char *word = lode_wait_reason_to_text(group->reason);
 		char *key = g_strdup_printf("%s\n%s\n%s", word,
-			group->object != NULL ? group->object : "",
+			group->object != NULL && lode_wait_is_of_object(group->reason)
+				? group->object
+				: "",
 			group->place.function != NULL ? group->place.function : "");
 		guint number = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, key));
 		if (number == 0) {
