@@ -301,7 +301,9 @@ static bool add_events(Reading *self, Input *input, GError **error)
 		self->recording->has_faults_aside |= !is_for_data && has_address &&
 		                                     events[i].type == PERF_TYPE_SOFTWARE &&
 		                                     events[i].config == PERF_COUNT_SW_PAGE_FAULTS;
-		input->has_data |= events[i].user_registers != 0 || has_address;
+		/* Those of looks say where a thread waits, not what it accesses. */
+		input->has_data |= i != input->waiting &&
+		                   (events[i].user_registers != 0 || has_address);
 	}
 	return true;
 }
