@@ -91,10 +91,9 @@ static char *answer(Fixture *self, const LodeWaitLook *look, uint32_t pid, uint3
 		.names = self->names,
 		.is_timed_out = is_timed_out,
 	};
-	char *object, *call;
+	g_autofree char *object = NULL, *call = NULL;
 
 	LodeWaitReason reason = lode_wait_reason_find(&question, &object, &call);
-	g_autofree char *kept_object = object, *kept_call = call;
 	return g_strdup_printf("%s %s (%s)", lode_wait_reason_to_text(reason),
 		object != NULL ? object : "-", call != NULL ? call : "-");
 }
