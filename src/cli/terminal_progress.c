@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/terminal_progress.h"
 
+#include "base/quiet_thread.h"
 #include "base/text/number_format.h"
 #include "cli/interrupt.h"
 #include "views/form/display_text.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -79,17 +78,6 @@ static gpointer tick(gpointer user_data)
 	return NULL;
 }
 
-/* Signals are for the thread that works. */
-static void start_ticker(LodeTerminalProgress *self)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	self->ticker = g_thread_try_new("progress", tick, self, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static void draw(const char *stage, double done, double total, const char *detail, void *user_data)
 {
 	LodeTerminalProgress *self = user_data;
@@ -107,7 +95,7 @@ static void draw(const char *stage, double done, double total, const char *detai
 		draw_line(self);
 	g_mutex_unlock(&self->mutex);
 	if (self->ticker == NULL)
-		start_ticker(self);
+		self->ticker = lode_quiet_thread_new("progress", tick, self);
 }
 
 /* A log has lines, and few. */

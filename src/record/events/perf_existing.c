@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/events/perf_existing.h"
 
+#include "base/byte_append.h"
 #include "base/error.h"
 #include "base/text/maps_line.h"
 
@@ -16,16 +17,6 @@ typedef struct {
 	GByteArray *records;
 	pid_t tid;
 } Writer;
-
-static void add_u32(GByteArray *bytes, uint32_t value)
-{
-	g_byte_array_append(bytes, (const guint8 *)&value, sizeof(value));
-}
-
-static void add_u64(GByteArray *bytes, uint64_t value)
-{
-	g_byte_array_append(bytes, (const guint8 *)&value, sizeof(value));
-}
 
 /* With its end, padded to 8 bytes. */
 static void add_text(GByteArray *bytes, const char *text)
@@ -44,15 +35,15 @@ static void add_sample_id(const Writer *self, GByteArray *body)
 	uint64_t type = self->wanted->sample_type;
 
 	if (type & PERF_SAMPLE_TID) {
-		add_u32(body, (uint32_t)self->wanted->pid);
-		add_u32(body, (uint32_t)self->tid);
+		lode_append_u32(body, (uint32_t)self->wanted->pid);
+		lode_append_u32(body, (uint32_t)self->tid);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		add_u64(body, self->wanted->time_ns);
+		lode_append_u64(body, self->wanted->time_ns);
 	if (type & PERF_SAMPLE_CPU)
-		add_u64(body, 0);
+		lode_append_u64(body, 0);
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		add_u64(body, 0);
+		lode_append_u64(body, 0);
 }
 
 /* Takes the body. */
@@ -77,8 +68,8 @@ static void add_name(const Writer *self)
 	g_strchomp(name);
 	name[MIN(strlen(name), 15)] = '\0'; /* as long as the kernel's own (TASK_COMM_LEN) */
 	body = g_byte_array_new();
-	add_u32(body, (uint32_t)self->wanted->pid);
-	add_u32(body, (uint32_t)self->tid);
+	lode_append_u32(body, (uint32_t)self->wanted->pid);
+	lode_append_u32(body, (uint32_t)self->tid);
 	add_text(body, name);
 	add_record(self, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, body);
 }
@@ -88,11 +79,11 @@ static void add_fork(const Writer *self)
 {
 	GByteArray *body = g_byte_array_new();
 
-	add_u32(body, (uint32_t)self->wanted->pid);
-	add_u32(body, (uint32_t)self->wanted->pid);
-	add_u32(body, (uint32_t)self->tid);
-	add_u32(body, (uint32_t)self->wanted->pid);
-	add_u64(body, 0);
+	lode_append_u32(body, (uint32_t)self->wanted->pid);
+	lode_append_u32(body, (uint32_t)self->wanted->pid);
+	lode_append_u32(body, (uint32_t)self->tid);
+	lode_append_u32(body, (uint32_t)self->wanted->pid);
+	lode_append_u64(body, 0);
 	add_record(self, PERF_RECORD_FORK, PERF_RECORD_MISC_USER, body);
 }
 
@@ -107,17 +98,17 @@ static void add_mapping(const Writer *self, const LodeMapsLine *map, const char 
 	GByteArray *body = g_byte_array_new();
 	bool is_code = map->access[2] == 'x';
 
-	add_u32(body, (uint32_t)self->wanted->pid);
-	add_u32(body, (uint32_t)self->tid);
-	add_u64(body, map->start);
-	add_u64(body, map->end - map->start);
-	add_u64(body, map->offset);
-	add_u32(body, map->device_major);
-	add_u32(body, map->device_minor);
-	add_u64(body, map->inode);
-	add_u64(body, 0);
-	add_u32(body, protection(map->access));
-	add_u32(body, map->access[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
+	lode_append_u32(body, (uint32_t)self->wanted->pid);
+	lode_append_u32(body, (uint32_t)self->tid);
+	lode_append_u64(body, map->start);
+	lode_append_u64(body, map->end - map->start);
+	lode_append_u64(body, map->offset);
+	lode_append_u32(body, map->device_major);
+	lode_append_u32(body, map->device_minor);
+	lode_append_u64(body, map->inode);
+	lode_append_u64(body, 0);
+	lode_append_u32(body, protection(map->access));
+	lode_append_u32(body, map->access[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
 	/* Anonymous memory is called as the kernel calls it. */
 	add_text(body, *path != '\0' ? path : "//anon");
 	add_record(self, PERF_RECORD_MMAP2,
@@ -173,11 +164,11 @@ static void add_kernel_mapping(
 {
 	GByteArray *body = g_byte_array_new();
 
-	add_u32(body, (uint32_t)self->wanted->pid);
-	add_u32(body, 0);
-	add_u64(body, range[0]);
-	add_u64(body, range[1] - range[0]);
-	add_u64(body, offset);
+	lode_append_u32(body, (uint32_t)self->wanted->pid);
+	lode_append_u32(body, 0);
+	lode_append_u64(body, range[0]);
+	lode_append_u64(body, range[1] - range[0]);
+	lode_append_u64(body, offset);
 	add_text(body, name);
 	add_record(self, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, body);
 }

@@ -2,6 +2,7 @@
 #include "record/perf/perf_features.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/byte_append.h"
 #include "machine/memory_rates.h"
 #include "machine/processor.h"
 #include "record/events/perf_event_choice.h"
@@ -17,23 +18,13 @@
 enum { TEXT_ALIGNMENT = 64 };
 
 /* Building blocks: integers in our byte order, strings with their padded length in front. */
-static void add_u32(GByteArray *section, uint32_t value)
-{
-	g_byte_array_append(section, (const guint8 *)&value, sizeof(value));
-}
-
-static void add_u64(GByteArray *section, uint64_t value)
-{
-	g_byte_array_append(section, (const guint8 *)&value, sizeof(value));
-}
-
 static void add_text(GByteArray *section, const char *text)
 {
 	static const guint8 zeros[TEXT_ALIGNMENT];
 	guint length = (guint)strlen(text);
 	guint padded = (length + TEXT_ALIGNMENT) / TEXT_ALIGNMENT * TEXT_ALIGNMENT;
 
-	add_u32(section, padded);
+	lode_append_u32(section, padded);
 	g_byte_array_append(section, (const guint8 *)text, length);
 	g_byte_array_append(section, zeros, padded - length);
 }
@@ -41,7 +32,7 @@ static void add_text(GByteArray *section, const char *text)
 /* Count, then the strings. */
 static void add_list(GByteArray *section, const char *const *texts, size_t n)
 {
-	add_u32(section, (uint32_t)n);
+	lode_append_u32(section, (uint32_t)n);
 	for (size_t i = 0; i < n; i++)
 		add_text(section, texts[i]);
 }
@@ -137,8 +128,8 @@ static GByteArray *perf_machine_cpus(void)
 	add_siblings(section, "core_siblings_list", n_cpus);
 	add_siblings(section, "thread_siblings_list", n_cpus);
 	for (long cpu = 0; cpu < n_cpus; cpu++) {
-		add_u32(section, cpu_number(cpu, "core_id"));
-		add_u32(section, cpu_number(cpu, "physical_package_id"));
+		lode_append_u32(section, cpu_number(cpu, "core_id"));
+		lode_append_u32(section, cpu_number(cpu, "physical_package_id"));
 	}
 	return section;
 }
@@ -161,9 +152,9 @@ static bool add_node(GByteArray *section, uint32_t node)
 	if (!g_file_get_contents(list_path, &cpus, NULL, NULL) ||
 		!g_file_get_contents(memory_path, &memory, NULL, NULL))
 		return false;
-	add_u32(section, node);
-	add_u64(section, kilobytes(memory, node, "MemTotal"));
-	add_u64(section, kilobytes(memory, node, "MemFree"));
+	lode_append_u32(section, node);
+	lode_append_u64(section, kilobytes(memory, node, "MemTotal"));
+	lode_append_u64(section, kilobytes(memory, node, "MemFree"));
 	add_text(section, g_strchomp(cpus));
 	return true;
 }
@@ -185,7 +176,7 @@ static GByteArray *perf_machine_numa(void)
 	for (guint i = 0; i < numbers->len; i++)
 		n += add_node(nodes, g_array_index(numbers, uint32_t, i));
 	if (n > 0) {
-		add_u32(section, n);
+		lode_append_u32(section, n);
 		g_byte_array_append(section, nodes->data, nodes->len);
 	}
 	g_byte_array_unref(nodes);
@@ -250,10 +241,10 @@ static void put_machine(GPtrArray *features)
 	}
 	put_text(features, FEATURE_CPUDESC, processor);
 	put_text(features, FEATURE_CPUID, processor_id);
-	add_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	add_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	lode_append_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	lode_append_u32(cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	put(features, FEATURE_NRCPUS, cpus);
-	add_u64(memory,
+	lode_append_u64(memory,
 		(uint64_t)sysconf(_SC_PHYS_PAGES) * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024));
 	put(features, FEATURE_TOTAL_MEM, memory);
 	put(features, FEATURE_CPU_TOPOLOGY, perf_machine_cpus());
@@ -264,12 +255,12 @@ static GByteArray *describe_events(const GPtrArray *choices)
 {
 	GByteArray *section = g_byte_array_new();
 
-	add_u32(section, choices->len);
-	add_u32(section, sizeof(struct perf_event_attr));
+	lode_append_u32(section, choices->len);
+	lode_append_u32(section, sizeof(struct perf_event_attr));
 	for (guint i = 0; i < choices->len; i++) {
 		const LodePerfChoice *choice = choices->pdata[i];
 		g_byte_array_append(section, (const guint8 *)&choice->attr, sizeof(choice->attr));
-		add_u32(section, choice->ids->len);
+		lode_append_u32(section, choice->ids->len);
 		add_text(section, choice->name);
 		g_byte_array_append(section, (const guint8 *)choice->ids->data,
 			choice->ids->len * (guint)sizeof(uint64_t));
@@ -290,10 +281,10 @@ static GByteArray *clock_data(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	clock_gettime(CLOCK_REALTIME, &wall);
-	add_u32(section, 1);
-	add_u32(section, CLOCK_MONOTONIC);
-	add_u64(section, nanoseconds(&wall));
-	add_u64(section, nanoseconds(&monotonic));
+	lode_append_u32(section, 1);
+	lode_append_u32(section, CLOCK_MONOTONIC);
+	lode_append_u64(section, nanoseconds(&wall));
+	lode_append_u64(section, nanoseconds(&monotonic));
 	return section;
 }
 
@@ -303,7 +294,7 @@ static GByteArray *clock_resolution(void)
 	struct timespec resolution;
 
 	clock_getres(CLOCK_MONOTONIC, &resolution);
-	add_u64(section, nanoseconds(&resolution));
+	lode_append_u64(section, nanoseconds(&resolution));
 	return section;
 }
 
@@ -311,8 +302,8 @@ static GByteArray *sample_times(const LodePerfTally *tally)
 {
 	GByteArray *section = g_byte_array_new();
 
-	add_u64(section, tally->first_time_ns);
-	add_u64(section, tally->last_time_ns);
+	lode_append_u64(section, tally->first_time_ns);
+	lode_append_u64(section, tally->last_time_ns);
 	return section;
 }
 

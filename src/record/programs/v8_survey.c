@@ -4,6 +4,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/bits.h"
+#include "base/monotonic_clock.h"
 #include "base/text/maps_line.h"
 #include "sources/allocations/heap_log_format.h"
 
@@ -89,14 +90,6 @@ struct LodeV8Survey {
 static uint64_t now_ns(void)
 {
 	return (uint64_t)g_get_monotonic_time() * 1000;
-}
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 /* --- V8's published symbols --- */
@@ -705,7 +698,7 @@ static Process *process_of(LodeV8Survey *self, pid_t pid)
 static void *run(void *data)
 {
 	LodeV8Survey *self = data;
-	uint64_t start_ns = cpu_ns();
+	uint64_t start_ns = lode_thread_ns();
 	/* only what is read takes memory */
 	void *bytes = mmap(NULL, MAX_WALK_BYTES, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -722,7 +715,8 @@ static void *run(void *data)
 	if (bytes != MAP_FAILED)
 		munmap(bytes, MAX_WALK_BYTES);
 	self->due_us = g_get_monotonic_time() +
-	               MAX(INTERVAL_US, COST_FACTOR * (gint64)((cpu_ns() - start_ns) / 1000));
+	               MAX(INTERVAL_US,
+			       COST_FACTOR * (gint64)((lode_thread_ns() - start_ns) / 1000));
 	g_atomic_int_set(&self->is_running, 0);
 	return NULL;
 }

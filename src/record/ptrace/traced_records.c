@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/ptrace/traced_records.h"
 
+#include "base/byte_append.h"
 #include "record/events/perf_existing.h"
+#include "record/process_memory.h"
 
 #include <asm/perf_regs.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* Code that lies in no mapping is not looked for more often. */
@@ -30,16 +31,6 @@ void lode_traced_records_clear(LodeTracedRecords *self)
 	g_clear_pointer(&self->record, g_byte_array_unref);
 }
 
-static void add_u32(LodeTracedRecords *self, uint32_t value)
-{
-	g_byte_array_append(self->record, (const guint8 *)&value, sizeof(value));
-}
-
-static void add_u64(LodeTracedRecords *self, uint64_t value)
-{
-	g_byte_array_append(self->record, (const guint8 *)&value, sizeof(value));
-}
-
 static void begin(LodeTracedRecords *self, uint32_t type, unsigned misc)
 {
 	const struct perf_event_header header = {type, (uint16_t)(PERF_RECORD_MISC_USER | misc), 0};
@@ -60,11 +51,11 @@ static void put(LodeTracedRecords *self)
 static void put_with_trailer(
 	LodeTracedRecords *self, const LodeTracedThread *thread, uint64_t now_ns)
 {
-	add_u32(self, (uint32_t)thread->process->pid);
-	add_u32(self, (uint32_t)thread->tid);
-	add_u64(self, now_ns);
-	add_u64(self, 0); /* CPU */
-	add_u64(self, self->id);
+	lode_append_u32(self->record, (uint32_t)thread->process->pid);
+	lode_append_u32(self->record, (uint32_t)thread->tid);
+	lode_append_u64(self->record, now_ns);
+	lode_append_u64(self->record, 0); /* CPU */
+	lode_append_u64(self->record, self->id);
 	put(self);
 }
 
@@ -72,11 +63,11 @@ static void put_task(LodeTracedRecords *self, uint32_t type, const LodeTracedThr
 	const pid_t parent[2], uint64_t now_ns)
 {
 	begin(self, type, 0);
-	add_u32(self, (uint32_t)thread->process->pid);
-	add_u32(self, (uint32_t)parent[0]);
-	add_u32(self, (uint32_t)thread->tid);
-	add_u32(self, (uint32_t)parent[1]);
-	add_u64(self, now_ns);
+	lode_append_u32(self->record, (uint32_t)thread->process->pid);
+	lode_append_u32(self->record, (uint32_t)parent[0]);
+	lode_append_u32(self->record, (uint32_t)thread->tid);
+	lode_append_u32(self->record, (uint32_t)parent[1]);
+	lode_append_u64(self->record, now_ns);
 	put_with_trailer(self, thread, now_ns);
 }
 
@@ -123,8 +114,8 @@ void lode_traced_records_name(
 		return;
 	memcpy(thread->name, name, sizeof(name));
 	begin(self, PERF_RECORD_COMM, is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
-	add_u32(self, (uint32_t)thread->process->pid);
-	add_u32(self, (uint32_t)thread->tid);
+	lode_append_u32(self->record, (uint32_t)thread->process->pid);
+	lode_append_u32(self->record, (uint32_t)thread->tid);
 	g_byte_array_append(
 		self->record, (const guint8 *)name, (guint)((strlen(name) + 8) & ~(size_t)7));
 	put_with_trailer(self, thread, now_ns);
@@ -232,27 +223,10 @@ static uint64_t register_value(const struct user_regs_struct *registers, unsigne
 
 static void add_registers(LodeTracedRecords *self, const struct user_regs_struct *registers)
 {
-	add_u64(self, PERF_SAMPLE_REGS_ABI_64);
+	lode_append_u64(self->record, PERF_SAMPLE_REGS_ABI_64);
 	for (unsigned i = 0; i < 64; i++)
 		if ((self->attr->sample_regs_user >> i & 1) != 0)
-			add_u64(self, register_value(registers, i));
-}
-
-enum { PAGE_BYTES = 4096, MAX_PARTS = 18 };
-
-/* Reads as much as is mapped: page by page, as the end of the stack may be near. */
-static size_t read_stack(pid_t pid, uint64_t address, void *to, size_t size)
-{
-	struct iovec local = {to, size}, remote[MAX_PARTS];
-	unsigned n = 0;
-
-	for (size_t at = 0; at < size && n < MAX_PARTS; n++) {
-		size_t left = PAGE_BYTES - (address + at) % PAGE_BYTES;
-		remote[n] = (struct iovec){(void *)(uintptr_t)(address + at), MIN(left, size - at)};
-		at += remote[n].iov_len;
-	}
-	ssize_t got = process_vm_readv(pid, &local, 1, remote, n, 0);
-	return got > 0 ? (size_t)got : 0;
+			lode_append_u64(self->record, register_value(registers, i));
 }
 
 /* The wanted size, so many bytes, and how many of them are the stack; as the kernel writes it. */
@@ -260,11 +234,12 @@ static void add_stack(LodeTracedRecords *self, pid_t pid, uint64_t address)
 {
 	uint64_t size = self->attr->sample_stack_user;
 
-	add_u64(self, size);
+	lode_append_u64(self->record, size);
 	guint at = self->record->len;
 	g_byte_array_set_size(self->record, at + (guint)size);
 	memset(self->record->data + at, 0, size);
-	add_u64(self, read_stack(pid, address, self->record->data + at, size));
+	lode_append_u64(self->record,
+		lode_process_memory_read(pid, address, self->record->data + at, size));
 }
 
 void lode_traced_records_sample(LodeTracedRecords *self, LodeTracedThread *thread,
@@ -278,13 +253,13 @@ void lode_traced_records_sample(LodeTracedRecords *self, LodeTracedThread *threa
 	if (thread->n_samples++ % 64 == 0)
 		lode_traced_records_name(self, thread, false, now_ns);
 	begin(self, PERF_RECORD_SAMPLE, 0);
-	add_u64(self, self->id);
-	add_u64(self, registers->rip);
-	add_u32(self, (uint32_t)thread->process->pid);
-	add_u32(self, (uint32_t)thread->tid);
-	add_u64(self, now_ns);
-	add_u64(self, 0); /* CPU */
-	add_u64(self, (uint64_t)(weight_ns + 0.5));
+	lode_append_u64(self->record, self->id);
+	lode_append_u64(self->record, registers->rip);
+	lode_append_u32(self->record, (uint32_t)thread->process->pid);
+	lode_append_u32(self->record, (uint32_t)thread->tid);
+	lode_append_u64(self->record, now_ns);
+	lode_append_u64(self->record, 0); /* CPU */
+	lode_append_u64(self->record, (uint64_t)(weight_ns + 0.5));
 	if (type & PERF_SAMPLE_REGS_USER)
 		add_registers(self, registers);
 	if (type & PERF_SAMPLE_STACK_USER && self->attr->sample_stack_user > 0)

@@ -2,6 +2,7 @@
 #include "serve/live/live_fit.h"
 
 #include "analyses/findings/findings.h"
+#include "base/monotonic_clock.h"
 #include "base/quiet_thread.h"
 #include "model/findings.h"
 #include "model/mining_run.h"
@@ -50,15 +51,6 @@ static LodeLiveFindings *fit(const LodeLiveFit *self)
 	return findings != NULL ? lode_live_findings_new(profile, findings) : NULL;
 }
 
-/* The processor time of this thread. */
-static gint64 spent_us(void)
-{
-	struct timespec time = {0};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
-}
-
 /* False: the fit is being closed. */
 static bool wait_for(LodeLiveFit *self, gint64 from_us)
 {
@@ -81,9 +73,9 @@ static void *run(void *data)
 	/* In Linux a priority belongs to a thread, and its new threads inherit it. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	while (wait_for(self, from_us)) {
-		gint64 start_us = spent_us();
+		uint64_t start_ns = lode_thread_ns();
 		LodeLiveFindings *findings = fit(self);
-		gint64 took_us = spent_us() - start_us;
+		gint64 took_us = (gint64)((lode_thread_ns() - start_ns) / 1000);
 		if (findings != NULL)
 			self->take(findings, self->user_data);
 		from_us = g_get_monotonic_time() + MAX(LEAST_PAUSE_US, PAUSES * took_us);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/perf_data/wait_look.h"
 
+#include "base/byte_append.h"
 #include "base/byte_cursor.h"
 
 /* The text up to its 0; NULL: there is none. */
@@ -46,16 +47,6 @@ bool lode_wait_look_read(LodeWaitLook *out_look, const void *raw, size_t size)
 	return true;
 }
 
-static void add_u32(GByteArray *out, uint32_t value)
-{
-	g_byte_array_append(out, (const guint8 *)&value, sizeof(value));
-}
-
-static void add_u64(GByteArray *out, uint64_t value)
-{
-	g_byte_array_append(out, (const guint8 *)&value, sizeof(value));
-}
-
 static void add_text(GByteArray *out, const char *text)
 {
 	static const guint8 zero = 0;
@@ -69,20 +60,20 @@ void lode_wait_look_append(const LodeWaitLook *self, GByteArray *out)
 {
 	guint first = out->len;
 
-	add_u32(out, LODE_LOOK_VERSION);
-	add_u32(out, self->flags);
-	add_u32(out, self->holder);
-	add_u32(out, self->n_words);
-	add_u64(out, (uint64_t)self->call);
+	lode_append_u32(out, LODE_LOOK_VERSION);
+	lode_append_u32(out, self->flags);
+	lode_append_u32(out, self->holder);
+	lode_append_u32(out, self->n_words);
+	lode_append_u64(out, (uint64_t)self->call);
 	for (unsigned i = 0; i < G_N_ELEMENTS(self->arguments); i++)
-		add_u64(out, self->arguments[i]);
-	add_u64(out, self->interval_ns);
-	add_u64(out, self->delay_ns);
-	add_u64(out, self->timeout_ns);
-	add_u64(out, (uint64_t)self->holder_call);
-	add_u64(out, (uint8_t)self->state);
+		lode_append_u64(out, self->arguments[i]);
+	lode_append_u64(out, self->interval_ns);
+	lode_append_u64(out, self->delay_ns);
+	lode_append_u64(out, self->timeout_ns);
+	lode_append_u64(out, (uint64_t)self->holder_call);
+	lode_append_u64(out, (uint8_t)self->state);
 	for (unsigned i = 0; i < LODE_LOOK_WORDS; i++)
-		add_u32(out, self->words[i]);
+		lode_append_u32(out, self->words[i]);
 	add_text(out, self->target);
 	add_text(out, self->kernel_function);
 	/* With the size before it, the next field is aligned (perf_event_open(2)). */
