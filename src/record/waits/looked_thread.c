@@ -2,7 +2,9 @@
 #include "record/waits/looked_thread.h"
 
 #include "base/bits.h"
+#include "base/byte_append.h"
 #include "base/monotonic_clock.h"
+#include "record/process_memory.h"
 #include "sources/perf_data/wait_look.h"
 
 #include <asm/perf_regs.h>
@@ -14,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ enum { STACK_POINTER = PERF_REG_ARM64_SP, PROGRAM_COUNTER = PERF_REG_ARM64_PC };
 enum { STACK_POINTER = PERF_REG_X86_SP, PROGRAM_COUNTER = PERF_REG_X86_IP };
 #endif
 
-enum { PATH_BYTES = 64, TEXT_BYTES = 256, PAGE_BYTES = 4096, MAX_STACK_PARTS = 18 };
+enum { PATH_BYTES = 64, TEXT_BYTES = 256 };
 
 /* Of a process: those whose stack was taken. */
 enum { MAX_PLACES = 1 << 16 };
@@ -138,21 +139,6 @@ static void read_line(const LodeLookedThread *self, const char *file, char *text
 	text[strcspn(text, "\n")] = '\0';
 }
 
-/* As many bytes as are mapped, page by page, as the end of the stack may be near. */
-static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t size)
-{
-	struct iovec local = {to, size}, remote[MAX_STACK_PARTS];
-	unsigned n = 0;
-
-	for (size_t at = 0; at < size && n < MAX_STACK_PARTS; n++) {
-		size_t left = PAGE_BYTES - (address + at) % PAGE_BYTES;
-		remote[n] = (struct iovec){(void *)(uintptr_t)(address + at), MIN(left, size - at)};
-		at += remote[n].iov_len;
-	}
-	ssize_t got = process_vm_readv(pid, &local, 1, remote, n, 0);
-	return got > 0 ? (size_t)got : 0;
-}
-
 /* How often it ran, and how long it was ready in vain; false: the kernel does not tell. */
 static bool read_runs(const LodeLookedThread *self, uint64_t *out_runs, uint64_t *out_delay_ns)
 {
@@ -221,7 +207,7 @@ static void read_words(const LodeLookedThread *self, LodeWaitLook *look)
 {
 	uint64_t first = look->arguments[0] - LODE_LOOK_WORDS_BEFORE * sizeof(uint32_t);
 
-	look->n_words = (uint32_t)(read_memory(self->process->pid, first, look->words,
+	look->n_words = (uint32_t)(lode_process_memory_read(self->process->pid, first, look->words,
 					   sizeof(look->words)) /
 				   sizeof(uint32_t));
 }
@@ -236,8 +222,8 @@ static void read_time(const LodeLookedThread *self, const Call *call, LodeWaitLo
 	}
 	if (call->time < 0 || look->arguments[call->time] == 0 ||
 		(call->flags >= 0 && (look->arguments[call->flags] & TIMER_ABSTIME) != 0) ||
-		read_memory(self->process->pid, look->arguments[call->time], &time, sizeof(time)) !=
-			sizeof(time) ||
+		lode_process_memory_read(self->process->pid, look->arguments[call->time], &time,
+			sizeof(time)) != sizeof(time) ||
 		time.tv_sec < 0 || time.tv_nsec < 0)
 		return;
 	look->timeout_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
@@ -317,16 +303,6 @@ static void describe_target(
 
 /* --- writing --- */
 
-static void add_u32(GByteArray *out, uint32_t value)
-{
-	g_byte_array_append(out, (const guint8 *)&value, sizeof(value));
-}
-
-static void add_u64(GByteArray *out, uint64_t value)
-{
-	g_byte_array_append(out, (const guint8 *)&value, sizeof(value));
-}
-
 static bool is_new_place(LodeLookedThread *self, const Stopped *at)
 {
 	uint64_t key = (uint64_t)self->tid;
@@ -349,15 +325,15 @@ static void add_stack(LodeLookedThread *self, const Stopped *at, LodeLookOutput 
 	guint begin = out->records->len;
 
 	if (size < out->stack_bytes || at->stack == 0 || !is_new_place(self, at)) {
-		add_u64(out->records, 0);
+		lode_append_u64(out->records, 0);
 		return;
 	}
-	add_u64(out->records, size);
+	lode_append_u64(out->records, size);
 	g_byte_array_set_size(out->records, begin + (guint)(sizeof(uint64_t) + size));
 	uint8_t *bytes = out->records->data + begin + sizeof(uint64_t);
 	memset(bytes, 0, size);
-	size_t used = read_memory(self->process->pid, at->stack, bytes, size);
-	add_u64(out->records, used);
+	size_t used = lode_process_memory_read(self->process->pid, at->stack, bytes, size);
+	lode_append_u64(out->records, used);
 	out->n_stack_bytes -= size;
 }
 
@@ -391,21 +367,21 @@ static void add_record(LodeLookedThread *self, const Stopped *at, const LodeWait
 	const struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0};
 
 	g_byte_array_append(records, (const guint8 *)&header, sizeof(header));
-	add_u64(records, LODE_WAITING_ID);
-	add_u64(records, at->address);
-	add_u32(records, (uint32_t)self->process->pid);
-	add_u32(records, (uint32_t)self->tid);
-	add_u64(records, time_ns);
-	add_u64(records, 0); /* CPU */
-	add_u64(records, 1); /* period */
+	lode_append_u64(records, LODE_WAITING_ID);
+	lode_append_u64(records, at->address);
+	lode_append_u32(records, (uint32_t)self->process->pid);
+	lode_append_u32(records, (uint32_t)self->tid);
+	lode_append_u64(records, time_ns);
+	lode_append_u64(records, 0); /* CPU */
+	lode_append_u64(records, 1); /* period */
 	guint raw = records->len;
-	add_u32(records, 0);
+	lode_append_u32(records, 0);
 	lode_wait_look_append(look, records);
 	uint32_t raw_size = records->len - raw - (guint)sizeof(uint32_t);
 	memcpy(records->data + raw, &raw_size, sizeof(raw_size));
-	add_u64(records, PERF_SAMPLE_REGS_ABI_64);
-	add_u64(records, at->stack);
-	add_u64(records, at->address);
+	lode_append_u64(records, PERF_SAMPLE_REGS_ABI_64);
+	lode_append_u64(records, at->stack);
+	lode_append_u64(records, at->address);
 	add_stack(self, at, out);
 	((struct perf_event_header *)(void *)(records->data + begin))->size =
 		(uint16_t)(records->len - begin);
@@ -413,15 +389,33 @@ static void add_record(LodeLookedThread *self, const Stopped *at, const LodeWait
 
 /* --- looks --- */
 
-/* At the holder of a lock: its place, when it is in a call too. */
-static void look_at_holder(const LodeLookedThread *self, LodeWaitLook *look, LodeLookOutput *out)
+static bool is_same_run(const LodeLookedThread *self)
 {
-	LodeLookedThread holder = {
-		.process = self->process, .tid = (pid_t)look->holder, .calls = -1, .runs = -1};
+	uint64_t n_runs, delay_ns;
+
+	return read_runs(self, &n_runs, &delay_ns) && n_runs == self->n_runs;
+}
+
+/* What the holder of a lock does, if it had the lock before and after that was read, and the thread
+ * still waits; when it is in a call too, there is a record of its place. */
+static void look_at_futex(const LodeLookedThread *self, LodeWaitLook *look, LodeLookOutput *out)
+{
 	char target[LODE_LOOK_MAX_TEXT] = "";
 	Stopped at;
 
+	read_words(self, look);
+	LodeLookedThread holder = {.process = self->process,
+		.tid = (pid_t)find_holder(self, look),
+		.calls = -1,
+		.runs = -1};
+	if (holder.tid == 0)
+		return;
 	LodeLookOutcome outcome = read_call(&holder, &at);
+	LodeWaitLook again = *look;
+	read_words(self, &again);
+	if (find_holder(self, &again) != (uint32_t)holder.tid || !is_same_run(self))
+		return;
+	look->holder = (uint32_t)holder.tid;
 	look->holder_call = outcome == LODE_LOOK_DONE ? at.call : LODE_LOOK_RUNS;
 	if (outcome != LODE_LOOK_DONE)
 		return;
@@ -435,31 +429,6 @@ static void look_at_holder(const LodeLookedThread *self, LodeWaitLook *look, Lod
 	memcpy(its.arguments, at.arguments, sizeof(its.arguments));
 	describe_target(&holder, find_call(at.call), &its, target, sizeof(target));
 	add_record(&holder, &at, &its, lode_now_ns(), out);
-}
-
-static bool is_same_run(const LodeLookedThread *self)
-{
-	uint64_t n_runs, delay_ns;
-
-	return read_runs(self, &n_runs, &delay_ns) && n_runs == self->n_runs;
-}
-
-static void look_at_futex(const LodeLookedThread *self, LodeWaitLook *look, LodeLookOutput *out)
-{
-	read_words(self, look);
-	look->holder = find_holder(self, look);
-	if (look->holder == 0)
-		return;
-	guint before = out->records->len;
-	const uint32_t holder = look->holder;
-	LodeWaitLook again = *look;
-	look_at_holder(self, look, out);
-	/* It had the lock before and after, and the thread still waits. */
-	read_words(self, &again);
-	if (find_holder(self, &again) == holder && is_same_run(self))
-		return;
-	look->holder = 0;
-	g_byte_array_set_size(out->records, before);
 }
 
 static char state_of(const LodeLookedThread *self)

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/resource.h>
 
-/* Between two looks, on average, and at most. */
-enum { LOOK_US = 5000, LONGEST_US = 500 * 1000 };
+/* Between two looks, on average. */
+enum { LOOK_US = 5000 };
 
 /* Threads that are passed by, as they wait as before, before a look is over. */
 enum { MOST_PASSED = 64 };
@@ -21,14 +21,17 @@ enum { MOST_PASSED = 64 };
 /* The threads are listed at least so often while they are few and new ones come, and later. */
 enum { FIRST_LISTS = 20, FIRST_LIST_US = 10 * 1000, LIST_US = 50 * 1000 };
 
-/* The share of a processor that looks, and lists, may take each. */
+/* The share of a processor that looks, and lists, may take each; and what looks may take at once,
+ * before they make up for it by a longer pause. */
 #define LOOKS_SHARE 0.005
 #define LISTS_SHARE 0.0025
+#define BURST_US 2000.0
 
-/* From looks to their share. */
-enum { LOOKS_BETWEEN = 32 };
+/* Threads whose files are kept open, of which each has two; and the part of the descriptors that
+ * lode may have in all. */
+enum { MOST_KEPT_OPEN = 100, PART_OF_DESCRIPTORS = 16 };
 
-enum { STACK_BYTES = 8192, MOST_KEPT_OPEN = 100, MOST_THREADS = 1 << 16 };
+enum { STACK_BYTES = 8192, MOST_THREADS = 1 << 16 };
 
 #define MOST_STACKS_BYTES (UINT64_C(32) << 20)
 
@@ -48,24 +51,14 @@ struct LodeWaitLooker {
 	GPtrArray *threads;    /* LodeLookedThread, in the order of looks */
 	GHashTable *known;     /* tid → LodeLookedThread, of those */
 	guint next;
-	guint n_kept_open;
+	guint n_kept_open, most_kept_open;
 	GRand *random;
 	LodeLookOutput output;
 	gint64 list_at_us;
 	unsigned n_lists;
-	double look_us; /* between two looks, on average */
-	guint n_since;  /* looks since the share was taken */
-	gint64 since_us;
-	uint64_t since_spent_ns;
+	double allowed_us; /* of processor time, for looks at this moment */
+	gint64 allowed_at_us;
 };
-
-static uint64_t spent_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static void free_process(void *data)
 {
@@ -81,6 +74,7 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
 {
 	LodeWaitLooker *self = g_new0(LodeWaitLooker, 1);
 	uint64_t id = LODE_WAITING_ID;
+	struct rlimit limit;
 
 	self->tree = *tree;
 	self->choice.name = g_strdup(LODE_WAITING_EVENT);
@@ -96,7 +90,10 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
 	self->known = g_hash_table_new(NULL, NULL);
 	self->random = g_rand_new_with_seed((guint32)tree->pid);
 	self->output = (LodeLookOutput){STACK_BYTES, MOST_STACKS_BYTES, g_byte_array_new()};
-	self->look_us = LOOK_US;
+	self->allowed_us = BURST_US;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		self->most_kept_open = (guint)MIN(
+			MOST_KEPT_OPEN, limit.rlim_cur / PART_OF_DESCRIPTORS / 2);
 	return self;
 }
 
@@ -158,7 +155,7 @@ static void add_thread(LodeWaitLooker *self, LodeLookedProcess *process, pid_t t
 	}
 	if (thread == NULL && self->threads->len < MOST_THREADS) {
 		thread = lode_looked_thread_new(
-			process, tid, self->n_kept_open < MOST_KEPT_OPEN, lode_now_ns());
+			process, tid, self->n_kept_open < self->most_kept_open, lode_now_ns());
 		self->n_kept_open += thread->calls >= 0 || thread->runs >= 0;
 		g_ptr_array_add(self->threads, thread);
 		g_hash_table_insert(self->known, GINT_TO_POINTER(tid), thread);
@@ -205,14 +202,14 @@ static void drop_ended(LodeWaitLooker *self)
 
 static void list_threads(LodeWaitLooker *self, gint64 now_us)
 {
-	uint64_t begin_ns = spent_ns();
+	uint64_t begin_ns = lode_thread_ns();
 	g_autoptr(GArray) processes = lode_process_tree_list(&self->tree, "/proc");
 
 	self->n_lists++;
 	for (guint i = 0; i < processes->len; i++)
 		list_threads_of(self, g_array_index(processes, pid_t, i));
 	drop_ended(self);
-	double took_us = (double)(spent_ns() - begin_ns) / 1e3;
+	double took_us = (double)(lode_thread_ns() - begin_ns) / 1e3;
 	gint64 usual_us = self->n_lists < FIRST_LISTS ? FIRST_LIST_US : LIST_US;
 	self->list_at_us = now_us + MAX(usual_us, (gint64)(took_us / LISTS_SHARE));
 }
@@ -235,7 +232,7 @@ static void count(LodeWaitLooker *self, LodeLookOutcome outcome)
 }
 
 /* At the next thread that runs, or waits otherwise than at its last look. */
-static void look(LodeWaitLooker *self)
+static void look_at_next(LodeWaitLooker *self)
 {
 	for (guint i = 0; i < MIN(MOST_PASSED, self->threads->len); i++) {
 		self->next = self->next + 1 < self->threads->len ? self->next + 1 : 0;
@@ -250,26 +247,23 @@ static void look(LodeWaitLooker *self)
 	}
 }
 
-/* Makes looks as rare as their cost demands. */
-static void bound(LodeWaitLooker *self, gint64 now_us)
+static void look(LodeWaitLooker *self, gint64 now_us)
 {
-	if (++self->n_since < LOOKS_BETWEEN)
-		return;
-	uint64_t all_ns = spent_ns();
-	double share = (double)(all_ns - self->since_spent_ns) / 1e3 /
-	               (double)MAX(now_us - self->since_us, 1);
-	self->look_us = CLAMP(
-		self->look_us * CLAMP(share / LOOKS_SHARE, 0.5, 4), LOOK_US, LONGEST_US);
-	self->since_us = now_us;
-	self->since_spent_ns = all_ns;
-	self->n_since = 0;
+	double earned_us = (double)(now_us - self->allowed_at_us) * LOOKS_SHARE;
+	uint64_t begin_ns = lode_thread_ns();
+
+	look_at_next(self);
+	self->allowed_us = MIN(self->allowed_us + earned_us, BURST_US) -
+	                   (double)(lode_thread_ns() - begin_ns) / 1e3;
+	self->allowed_at_us = now_us;
 }
 
 /* Whether it goes on after the pause. */
 static bool pause_between(LodeWaitLooker *self)
 {
+	double usual_us = LOOK_US * g_rand_double_range(self->random, 0.5, 1.5);
 	gint64 until_us = g_get_monotonic_time() +
-	                  (gint64)(self->look_us * g_rand_double_range(self->random, 0.5, 1.5));
+	                  (gint64)MAX(usual_us, -self->allowed_us / LOOKS_SHARE);
 
 	g_mutex_lock(&self->mutex);
 	while (!self->is_over && (!self->is_on || g_get_monotonic_time() < until_us)) {
@@ -287,16 +281,15 @@ static void *run(void *data)
 {
 	LodeWaitLooker *self = data;
 
-	self->since_us = g_get_monotonic_time();
+	self->allowed_at_us = g_get_monotonic_time();
 	while (pause_between(self)) {
 		gint64 now_us = g_get_monotonic_time();
 		if (now_us >= self->list_at_us)
 			list_threads(self, now_us);
-		look(self);
-		bound(self, now_us);
+		look(self, now_us);
 	}
 	g_mutex_lock(&self->mutex);
-	self->tally.spent_ns = spent_ns();
+	self->tally.spent_ns = lode_thread_ns();
 	g_mutex_unlock(&self->mutex);
 	return NULL;
 }

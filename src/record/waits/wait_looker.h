@@ -5,8 +5,9 @@
  *   every 5 ms, by chance 2.5 to 7.5 ─▶ the next thread ─▶ record ─▶ queue ─▶ perf.data
  *
  * By chance, as programs wait in steps of time too. A thread that has not run since its last look
- * waits as it did, and the next one is looked at in its place. Looks become rarer where they take
- * more than half a percent of a processor. Nothing is put into the program, and it is not stopped.
+ * waits as it did, and the next one is looked at in its place. Looks take no more than half a
+ * percent of a processor: after one that took longer the pause is longer. Nothing is put into the
+ * program, and it is not stopped.
  */
 #pragma once
 
