@@ -589,7 +589,8 @@ static GPtrArray *make_loops(const Model *model, guint32 seed)
 	GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
 	GRand *random = g_rand_new_with_seed(soak_seed(seed));
 
-	while (texts->len < random_rounds(100, 2000)) {
+	/* A share of fewer than a hundred would be chance. */
+	while (texts->len < MAX(random_rounds(100, 2000), 100)) {
 		GString *text = g_string_new(NULL);
 		/* Few classes each, so that one unit is full in some. */
 		gint32 n_kinds = g_rand_int_range(random, 2, 9), kinds[8];
