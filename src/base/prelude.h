@@ -14,5 +14,4 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <gio/gio.h>
 #include <glib.h>

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <gio/gio.h>
+#include "base/progress.h"
 
 /* Cancelled by the first signal. The first call installs the handlers; borrowed. */
 GCancellable *lode_interrupt_cancellable(void);

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <glib.h>
+
 #include "base/progress.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 /* The page of the server: files built from ui/, compiled into the program. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 #include <stdbool.h>
 
 /* The message when the page was not built. */

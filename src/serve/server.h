@@ -15,7 +15,7 @@
 #include "base/progress.h"
 #include "serve/served_files.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct LodeServer LodeServer;
 

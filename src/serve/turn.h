@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <glib.h>
+
 #include "base/progress.h"
 
 typedef struct {

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "store/guarded_vfs.h"
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 
+#include <glib.h>
 #include <stdint.h>
 
 typedef struct LodeMiningRun LodeMiningRun;

@@ -14,6 +14,7 @@
 
 #include "base/progress.h"
 
+#include <glib.h>
 #include <stdint.h>
 
 typedef struct LodeProfile LodeProfile;

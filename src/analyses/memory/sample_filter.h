@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <glib.h>
+
 #include "base/progress.h"
 
 typedef struct LodeProfile LodeProfile;

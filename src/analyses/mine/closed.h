@@ -3,6 +3,8 @@
  * §6). */
 #pragma once
 
+#include <glib.h>
+
 #include "base/progress.h"
 
 typedef struct LodeMiningRun LodeMiningRun;

@@ -8,6 +8,7 @@
 #include "model/mining_run.h"
 #include "model/profile.h"
 
+#include <gio/gio.h>
 #include <sys/resource.h>
 #include <time.h>
 

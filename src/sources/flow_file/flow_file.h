@@ -16,6 +16,7 @@
 
 #include "base/progress.h"
 
+#include <glib.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -11,6 +11,8 @@
 #include "run_comparison.h"
 #include "seeds.h"
 
+#include <gio/gio.h>
+
 enum { CASES = 300, SEQUENCES_A_CASE = 12 }; /* CASES: usually */
 
 /* NULL or what differs in the lists [first, first + n) of covered vertices. */

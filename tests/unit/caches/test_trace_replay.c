@@ -8,6 +8,7 @@
 #include "seeds.h"
 #include "traces/trace_writer.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 
 enum { N_REFERENCES = 60000, FRAME_REFERENCES = 7000, LINE = 64, N_SIZES = 6, N_TIMES = 7 };

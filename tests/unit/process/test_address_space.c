@@ -3,6 +3,7 @@
 #include "process/address_space.h"
 #include "seeds.h"
 
+#include <gio/gio.h>
 #include <sys/mman.h>
 
 enum { CASES = 500, QUERIES = 200, PIDS = 4, MAX_EVENTS = 40, TIMES = 12 };

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "serve/served_profile.h"
 
+#include <gio/gio.h>
+
 /* A run of which only findings are stored; `origins` NULL: of the whole profile. */
 static void add_run(
 	const char *path, const LodeProfile *profile, const char *name, const char *origins)

@@ -8,6 +8,7 @@
 #include "model/profile.h"
 #include "serve/served_trace.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 
 static char *write_trace(void)

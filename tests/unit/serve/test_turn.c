@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "serve/turn.h"
 
+#include <gio/gio.h>
+
 enum { THREADS = 8, ROUNDS = 200 };
 
 typedef struct {

@@ -5,6 +5,7 @@
 #include "seeds.h"
 #include "sources/counts/callgrind_records.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "sources/text_lines.h"
 
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <locale.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "seeds.h"
 #include "store/profile_store.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>

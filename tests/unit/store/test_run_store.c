@@ -8,6 +8,7 @@
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
 
+#include <gio/gio.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>

@@ -21,6 +21,8 @@
  */
 #pragma once
 
+#include <glib.h>
+
 #include "analyses/memory/access_totals.h"
 #include "base/progress.h"
 

@@ -8,6 +8,7 @@
 #include "model/index.h"
 #include "seeds.h"
 
+#include <gio/gio.h>
 #include <math.h>
 
 static char *const names[] = {"main", "read", "copy", "write", NULL};

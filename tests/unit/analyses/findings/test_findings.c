@@ -8,6 +8,7 @@
 #include "planted_profile.h"
 #include "seeds.h"
 
+#include <gio/gio.h>
 #include <math.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "sample_profile.h"
 #include "seeds.h"
 
+#include <gio/gio.h>
 #include <math.h>
 
 enum { N_THREADS = 5, MAX_SAMPLES = 60, LINE_BYTES = 64, N_LINES = 4 };

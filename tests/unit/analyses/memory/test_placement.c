@@ -6,6 +6,7 @@
 #include "sample_profile.h"
 #include "seeds.h"
 
+#include <gio/gio.h>
 #include <math.h>
 #include <string.h>
 

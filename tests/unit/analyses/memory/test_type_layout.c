@@ -5,6 +5,7 @@
 #include "model/memory.h"
 #include "sample_profile.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 static void add_type(LodeProfile *profile, const char *name, uint64_t size,

@@ -8,6 +8,7 @@
 #include "seeds.h"
 #include "views/pictures/memory_grid.h"
 
+#include <gio/gio.h>
 #include <math.h>
 
 /* A profile whose times go forth and back; some are the same, some are none. */
