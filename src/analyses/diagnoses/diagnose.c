@@ -10,6 +10,7 @@
 #include "analyses/diagnoses/unoptimised_diagnosis.h"
 #include "base/arrays/sort_order.h"
 #include "model/findings.h"
+#include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "model/waits.h"
 
@@ -93,18 +94,10 @@ static bool is_of_others(const char *path, const char *base)
 {
 	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
 	static const char *const own[] = {"/usr/local/", "/usr/src/"};
-	static const char *const interpreters[] = {
-		"python", "libpython", "perl", "libperl", "ruby", "libruby", "libjvm"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(interpreters); i++) {
-		const char *rest = base + strlen(interpreters[i]);
-		/* "python3.11", "libpython3.so", "perl", but not "python_bindings.so". */
-		if (g_str_has_prefix(base, interpreters[i]) &&
-			(*rest == '\0' || *rest == '.' || g_ascii_isdigit(*rest)))
-			return true;
-	}
-	return begins_with_one(path, folders, G_N_ELEMENTS(folders)) &&
-	       !begins_with_one(path, own, G_N_ELEMENTS(own));
+	return lode_is_interpreter(base) ||
+	       (begins_with_one(path, folders, G_N_ELEMENTS(folders)) &&
+		       !begins_with_one(path, own, G_N_ELEMENTS(own)));
 }
 
 /* Only causes in code have authors: a user can call a service or the kernel differently, or with

@@ -90,6 +90,20 @@ bool lode_is_run_time_program(const char *path)
 	return g_str_has_suffix(path, "/node") || g_str_has_suffix(path, "/nodejs");
 }
 
+bool lode_is_interpreter(const char *base)
+{
+	static const char *const names[] = {
+		"python", "libpython", "perl", "libperl", "ruby", "libruby", "libjvm"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		const char *rest = base + strlen(names[i]);
+		if (g_str_has_prefix(base, names[i]) &&
+			(*rest == '\0' || *rest == '.' || g_ascii_isdigit(*rest)))
+			return true;
+	}
+	return false;
+}
+
 bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
 {
 	for (guint i = 0; i < self->globs->len; i++)

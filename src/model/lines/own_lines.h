@@ -65,5 +65,9 @@ bool lode_is_system_library(const char *path);
  * user's: Node.js. */
 bool lode_is_run_time_program(const char *path);
 
+/* Whether a file of this name is the program or the library of an interpreter or a virtual machine
+ * that few build themselves: "python3.11", "libjvm.so", but not "python_bindings.so". */
+bool lode_is_interpreter(const char *base);
+
 /* Whether a path is in one of the toolchain's folders, which are root's on any machine. */
 bool lode_is_toolchain_folder(const char *path);

@@ -527,8 +527,8 @@ static bool find_numbered_function(LodeAnnotatedPlaces *self, GError **error)
 	return true;
 }
 
-/* Whether they are what a compiler made of one function while the program ran, one after the other:
- * they have one name and lie in one dump. */
+/* Whether they are what a compiler made of one function while the program ran, one after the other.
+ */
 static bool are_versions(const LodeAnnotatedPlaces *self, const GArray *found)
 {
 	const LodeProfile *profile = self->profile;
@@ -538,9 +538,7 @@ static bool are_versions(const LodeAnnotatedPlaces *self, const GArray *found)
 		const LodeFunction *one = lode_profile_function(
 			profile, g_array_index(found, Named, i).function);
 		first = first != NULL ? first : one;
-		if (lode_profile_image(profile, one->image)->kind != LODE_IMAGE_JIT ||
-			one->image != first->image ||
-			!lode_function_name_is_version(one->name, first->name))
+		if (!lode_function_is_version(profile, one, first))
 			return false;
 	}
 	return first != NULL;

@@ -530,12 +530,9 @@ static void put_version(const LodeAnnotation *self, const LodeFunction *function
 	const LodeProfile *profile = self->profile;
 	guint n = 0, version = 0;
 
-	if (lode_profile_image(profile, function->image)->kind != LODE_IMAGE_JIT)
-		return;
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *one = lode_profile_function(profile, i);
-		bool is_version = one->image == function->image &&
-		                  lode_function_name_is_version(one->name, function->name);
+		bool is_version = lode_function_is_version(profile, one, function);
 		n += is_version;
 		version += is_version && one->address <= function->address;
 	}

@@ -123,11 +123,8 @@ static bool are_versions(const LodeTopFunctions *self, const Row *a, const Row *
 
 	if (a->family != NULL || b->family != NULL)
 		return false;
-	const LodeFunction *left = lode_profile_function(profile, a->function);
-	const LodeFunction *right = lode_profile_function(profile, b->function);
-	return left->image == right->image &&
-	       lode_profile_image(profile, left->image)->kind == LODE_IMAGE_JIT &&
-	       lode_function_name_is_version(left->name, right->name);
+	return lode_function_is_version(profile, lode_profile_function(profile, a->function),
+		lode_profile_function(profile, b->function));
 }
 
 /* Versions of a function are one to who wrote it. The rows are sorted before and after. */

@@ -588,6 +588,14 @@ bool lode_function_name_is_version(const char *name, const char *other)
 	       memcmp(rest, other_rest, n) == 0;
 }
 
+bool lode_function_is_version(
+	const LodeProfile *profile, const LodeFunction *function, const LodeFunction *other)
+{
+	return function->image == other->image &&
+	       lode_profile_image(profile, function->image)->kind == LODE_IMAGE_JIT &&
+	       lode_function_name_is_version(function->name, other->name);
+}
+
 char *lode_function_library(const LodeProfile *profile, const LodeFunction *function)
 {
 	const LodeImage *image = lode_profile_image(profile, function->image);

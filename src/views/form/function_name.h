@@ -45,6 +45,10 @@ char *lode_function_name_text(const char *name, const LodeTerminal *terminal);
  */
 bool lode_function_name_is_version(const char *name, const char *other);
 
+/* The same of two functions: a compiler made both while the program ran, into one dump. */
+bool lode_function_is_version(
+	const LodeProfile *profile, const LodeFunction *function, const LodeFunction *other);
+
 /* Appends the same, harmless. */
 void lode_function_name_append(GString *out, const char *name, const LodeTerminal *terminal);
 
