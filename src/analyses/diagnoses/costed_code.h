@@ -85,7 +85,7 @@ typedef struct {
 	uint32_t instruction, function;
 } LodeSmallCall;
 
-/* Of an iteration, from and to memory (code/code_shapes.h); −1: not known. */
+/* Bytes that an iteration moves from and to memory (code/code_shapes.h); −1: not known. */
 typedef struct {
 	double loaded, stored;
 } LodeLoopBytes;

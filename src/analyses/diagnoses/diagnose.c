@@ -345,8 +345,8 @@ static void set_small_aside(LodeDiagnoses *self)
 	}
 }
 
-/* What they take and save of the time by the clock: as much of the critical path, where one is
- * known, as of all processor time. */
+/* Sets what diagnoses take and save of the time by the clock: their shares of all processor time
+ * hold for the critical path, where one is known. */
 static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 {
 	double threads = waits->running_ns + waits->waiting_ns;

@@ -18,7 +18,7 @@ static const double LEAST_SAVED = 0.75, MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
 /* In virtual machines what a function calls, makes and has compiled is less well known as its. */
 static const double MOST_SAVED_IN_MACHINES = 4.5;
 
-/* What a service has less than is left out. */
+/* Services with a smaller share are left out. */
 #define LEAST_PART 0.0002
 /* The part of a diagnosis's time that a rule needs for its texts, and a fact to be said. */
 #define MUCH 0.2
@@ -107,7 +107,7 @@ static char *short_name(const char *whole_name)
 		               (g_str_has_prefix(at, "<init>") || g_str_has_prefix(at, "<clinit>"));
 		if (depth == 0 && *at == '(' && !is_operator && !is_local && out->len > 0)
 			break;
-		/* Of an impl block of Rust, "map::<impl Map>::get", nothing is left. */
+		/* The impl block of "map::<impl Map>::get" (Rust) is dropped. */
 		if (depth == 0 && g_str_has_prefix(at, "::") && g_str_has_suffix(out->str, "::") &&
 			at[-1] == '>')
 			at++;
@@ -556,7 +556,7 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 		lode_diagnosis_add_evidence(diagnosis, sums->functions->len, "functions",
 			"how the time is divided among the %u functions that call is an estimate",
 			sums->functions->len);
-	/* Of others, what the arguments lead to may change. */
+	/* Other functions may have other results when what their arguments point at changes. */
 	if (sums->repeated >= MOST * sums->all && sums->unchanged >= MOST * sums->all)
 		lode_diagnosis_add_evidence(diagnosis, 100 * sums->unchanged / sums->all, "%",
 			"%.0f %% of it is called in loops that do not change the arguments",

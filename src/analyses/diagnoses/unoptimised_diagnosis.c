@@ -42,7 +42,7 @@ static const LodeRegisterMask rare_registers = (LodeRegisterMask)0xf << 12 |
 static const LodeRegisterMask data_registers = 0xffff | (LodeRegisterMask)0xffffffff
                                                                 << LODE_BIT_VECTOR;
 
-/* What the instructions of a function do. */
+/* Counts of the instructions of a function. */
 typedef struct {
 	double n, frame, carried, rare;
 	bool has_pointer;   /* push rbp; mov rbp, rsp */

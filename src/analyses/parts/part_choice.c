@@ -626,7 +626,7 @@ static bool is_thread_chosen(const ThreadChoice *self, const char *name, uint32_
 		       g_hash_table_contains(self->pids, GUINT_TO_POINTER(pid)));
 }
 
-/* Of the waits of whole threads the critical path is not kept: it is the program's. */
+/* The critical path is the whole program's: a part's waits are kept without it. */
 static void keep_waits(const ThreadChoice *choice, LodeProfile *profile)
 {
 	LodeWaits *waits = profile->waits;

@@ -290,7 +290,7 @@ static GArray *functions_with(const LodeAnnotatedPlaces *self, LodeNameTest test
 	return found;
 }
 
-/* Of "work@0x1139". */
+/* The functions at an address, as "work@0x1139" names one. */
 static GArray *functions_at_address(const LodeAnnotatedPlaces *self, const char *text)
 {
 	uint64_t address;

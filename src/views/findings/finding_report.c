@@ -556,7 +556,7 @@ static bool is_diagnosed(const View *self, uint32_t finding)
 	return false;
 }
 
-/* Of all time, as what stands around it. */
+/* The share is of all time, as others on the screen are. */
 static double screen_time(const View *self, const LodeFinding *finding)
 {
 	return finding->time * user_share(self);

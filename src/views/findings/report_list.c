@@ -119,7 +119,7 @@ static void choose_columns(List *list)
 	add_column(list, "sequence", CELL_SEQUENCE, 0);
 }
 
-/* Of the run's event, or of executions and the like: LODE_NONE. */
+/* `event` is one of the run; LODE_NONE for executions and the like. */
 static void put_count(const List *list, uint32_t event, double value, GString *out)
 {
 	const GPtrArray *events = list->values->run->events;

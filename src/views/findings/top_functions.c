@@ -294,7 +294,7 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 	return LODE_STYLE_STRONG;
 }
 
-/* Of a costly function of a library, its name alone says little. */
+/* The name alone of a library's costly function says little. */
 static bool lacks_callers(const LodeTopFunctions *self)
 {
 	if (lode_call_lines_advice(self->functions->costs) == NULL ||

@@ -459,7 +459,7 @@ static char *v8_short(const char *name, const char *file)
 	const char *base = is_node ? file : strrchr(file, '/') + 1;
 	const char *line = base + (is_node ? strlen("node:") : 0);
 	const char *column = strrchr(base, ':');
-	/* Of "FILE:LINE:COLUMN" the column says nothing more to a reader; some names have none, and
+	/* The column of "FILE:LINE:COLUMN" tells a reader nothing more; some names have none, and
 	 * "node:internal/events:4:2" has one colon more. */
 	bool has_both = column != NULL && column > line &&
 	                memchr(line, ':', (size_t)(column - line)) != NULL;
@@ -487,7 +487,8 @@ char *lode_function_name_short(const char *name)
 	return shortened(without_paths(after_package_path(after_result(simple->str))));
 }
 
-/* Of "<Iter<T> as Iterator>" the type, "Iter"; of "<impl Clone for [T]>" and "<[T]>", "[T]". */
+/* Appends the type: "Iter" of "<Iter<T> as Iterator>", "[T]" of "<impl Clone for [T]>" and "<[T]>".
+ */
 static void append_type(GString *out, const char *open, const char *end)
 {
 	static const char as[] = " as ", impl[] = "<impl ", of[] = " for ";

@@ -149,7 +149,7 @@ struct LodeColumns {
 	size_t row_size;
 };
 
-/* Of an array of columns and the type of their rows. */
+/* A listing of an array of columns, whose rows have this type. */
 #define LODE_COLUMNS(name, columns, type)                                                          \
 	{                                                                                          \
 		(name), (columns), G_N_ELEMENTS(columns), sizeof(type)                             \

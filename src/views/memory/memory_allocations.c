@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* Of a row whose members are LodeAllocationFigures, and their mean lifetime. */
+/* The columns of rows that have LodeAllocationFigures, `figures`, and mean_lifetime_ns. */
 #define ALLOCATION_FIGURES(type, figures)                                                          \
 	{"allocations", LODE_CELL_NUMBER(type, figures.n)},                                        \
 		{"bytes", LODE_CELL_NUMBER(type, figures.n_bytes)},                                \

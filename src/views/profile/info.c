@@ -351,7 +351,7 @@ static void add_stepped_processes(GArray *rows, const LodeProfile *profile)
 	}
 }
 
-/* Of how many loops bounds are known, and how much of the time they have. */
+/* The number of loops whose bounds are known, and their share of the time. */
 static void add_loops(GArray *rows, const LodeProfile *profile)
 {
 	LodeLoopSums sums = lode_loop_facts_sum(profile);

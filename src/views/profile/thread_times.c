@@ -18,7 +18,7 @@
 /* Points by which a function's share must grow, as a share. */
 #define NOTABLE_GAIN 0.15
 
-/* Of the time that threads ran: from here on it is said that they waited for a processor. */
+/* Waiting for a processor is told from this share of the time that threads ran on. */
 #define NOTABLE_PREEMPTED 0.1
 
 /* A single thread's wait for a processor that is worth a line. */
