@@ -96,6 +96,8 @@ def main():
         for case in cases:
             folder = (asked.keep or pathlib.Path(scratch)) / case["name"]
             shutil.copytree(asked.directory, folder, dirs_exist_ok=True)
+            # The folder it was copied from may be read-only.
+            folder.chmod(0o755)
             waits, diagnoses, clock, truth = measure(asked.lode.absolute(), case, folder.absolute())
             wrong, seconds = judge(case, waits, diagnoses, clock, truth)
             n_right += not wrong

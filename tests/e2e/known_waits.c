@@ -7,12 +7,16 @@
  * by the clock before and after each call that waits, less the processor time of the call.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +26,9 @@ enum { N_THREADS = 3 };
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t stock_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t stock_ready = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t map_lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t gate;
+static sem_t tokens;
 static unsigned stock;
 static volatile unsigned long sink;
 
@@ -259,15 +266,189 @@ static double lock(void)
 	return run_threads(update_table);
 }
 
+__attribute__((noinline)) static void hold_map(void)
+{
+	compute(0.003);
+}
+
+/* The first one to come changes the map, the others read it until it is done. */
+static void *use_map(void *waited)
+{
+	static int n_come, is_done;
+	int is_writer = __atomic_fetch_add(&n_come, 1, __ATOMIC_RELAXED) == 0;
+
+	for (int i = 0; is_writer ? i < 150 : !__atomic_load_n(&is_done, __ATOMIC_RELAXED); i++) {
+		Mark mark = begin_wait();
+		if (is_writer)
+			pthread_rwlock_wrlock(&map_lock);
+		else
+			pthread_rwlock_rdlock(&map_lock);
+		*(double *)waited += end_wait(mark);
+		if (is_writer)
+			hold_map();
+		pthread_rwlock_unlock(&map_lock);
+		compute(0.001);
+	}
+	if (is_writer)
+		__atomic_store_n(&is_done, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static double read_locks(void)
+{
+	return run_threads(use_map);
+}
+
+static void *take_token(void *waited)
+{
+	for (int i = 0; i < 50; i++) {
+		Mark mark = begin_wait();
+		sem_wait(&tokens);
+		*(double *)waited += end_wait(mark);
+		compute(0.001);
+	}
+	return NULL;
+}
+
+__attribute__((noinline)) static void *make_tokens(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 50 * N_THREADS; i++) {
+		compute(0.005);
+		sem_post(&tokens);
+	}
+	return NULL;
+}
+
+static double wait_semaphore(void)
+{
+	pthread_t maker;
+
+	sem_init(&tokens, 0, 0);
+	pthread_create(&maker, NULL, make_tokens, NULL);
+	double waited = run_threads(take_token);
+	pthread_join(maker, NULL);
+	return waited;
+}
+
+static void *meet(void *waited)
+{
+	static int n_come;
+	int is_slow = __atomic_fetch_add(&n_come, 1, __ATOMIC_RELAXED) == 0;
+
+	for (int i = 0; i < 80; i++) {
+		compute(is_slow ? 0.01 : 0.001);
+		Mark mark = begin_wait();
+		pthread_barrier_wait(&gate);
+		*(double *)waited += end_wait(mark);
+	}
+	return NULL;
+}
+
+static double wait_barrier(void)
+{
+	pthread_barrier_init(&gate, NULL, N_THREADS);
+	return run_threads(meet);
+}
+
+/* Looks after each 20 ms in vain. */
+__attribute__((noinline)) static double watch(void)
+{
+	struct pollfd watched = {.events = POLLIN};
+	double waited = 0;
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		abort();
+	watched.fd = ends[0];
+	for (int i = 0; i < 40; i++) {
+		Mark mark = begin_wait();
+		poll(&watched, 1, 20);
+		waited += end_wait(mark);
+		compute(0.001);
+	}
+	return waited;
+}
+
+/* Answers each request of two bytes, which may come one at a time. */
+static void serve(int peer, double seconds)
+{
+	char byte;
+
+	while (read(peer, &byte, 1) == 1 && read(peer, &byte, 1) == 1) {
+		compute(seconds);
+		if (write(peer, "x", 1) != 1)
+			abort();
+	}
+	_exit(0);
+}
+
+__attribute__((noinline)) static double ask(int peer, int n)
+{
+	double waited = 0;
+	char byte;
+
+	for (int i = 0; i < n; i++) {
+		if (write(peer, "a", 1) != 1 || write(peer, "b", 1) != 1)
+			abort();
+		Mark mark = begin_wait();
+		if (read(peer, &byte, 1) != 1)
+			abort();
+		waited += end_wait(mark);
+	}
+	close(peer);
+	wait(NULL);
+	return waited;
+}
+
+static double ask_neighbour(void)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		abort();
+	if (fork() == 0) {
+		close(ends[0]);
+		serve(ends[1], 0.01);
+	}
+	close(ends[1]);
+	return ask(ends[0], 80);
+}
+
+/* The second of two small packets waits for the acknowledgement of the first, which is delayed. */
+static double ask_server(void)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int listening = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (bind(listening, (struct sockaddr *)&address, size) != 0 || listen(listening, 1) != 0 ||
+		getsockname(listening, (struct sockaddr *)&address, &size) != 0)
+		abort();
+	if (fork() == 0)
+		serve(accept(listening, NULL, NULL), 0.0001);
+	close(listening);
+	/* The server is seen to wait for connections. */
+	usleep(100000);
+	int peer = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(peer, (struct sockaddr *)&address, size) != 0)
+		abort();
+	return ask(peer, 25);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		double (*run)(void);
 		int n_threads;
-	} kinds[] = {{"lock", lock, N_THREADS}, {"condition", wait_condition, N_THREADS},
-		{"join", await_sum, 1}, {"child", await_children, 1}, {"sleep", nap, 1},
-		{"sync", save_notes, 1}, {"pipe", send_rows, 1}, {"processor", crowd, N_THREADS}};
+	} kinds[] = {{"lock", lock, N_THREADS}, {"rwlock", read_locks, N_THREADS},
+		{"condition", wait_condition, N_THREADS}, {"semaphore", wait_semaphore, N_THREADS},
+		{"barrier", wait_barrier, N_THREADS}, {"join", await_sum, 1},
+		{"child", await_children, 1}, {"sleep", nap, 1}, {"poll", watch, 1},
+		{"sync", save_notes, 1}, {"pipe", send_rows, 1}, {"unix", ask_neighbour, 1},
+		{"tcp", ask_server, 1}, {"processor", crowd, N_THREADS}};
 	double begin = now(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {

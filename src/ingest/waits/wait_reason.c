@@ -73,6 +73,9 @@ static char *target_text(const LodeWaitLook *look)
 		return g_strdup(name);
 	/* the own end of a connection differs each time */
 	const char *end = reason == LODE_WAIT_SOCKET ? strstr(look->target, " from :") : NULL;
+	if (end == NULL && reason == LODE_WAIT_SOCKET &&
+		g_str_has_suffix(look->target, " accepted"))
+		end = strrchr(look->target, ' ');
 	g_autofree char *text = end != NULL ? g_strndup(look->target, (gsize)(end - look->target))
 	                                    : NULL;
 	return clean_text(text != NULL ? text : look->target);

@@ -285,7 +285,7 @@ static Idleness idleness_of(
 		g_hash_table_add(self->listening, GUINT_TO_POINTER(*out_port));
 	if (listens || (call != NULL && g_str_has_prefix(call, "accept")))
 		return IDLE_ALWAYS;
-	if (is_from_person(look->target) ||
+	if (is_from_person(look->target) || g_str_has_suffix(look->target, " accepted") ||
 		(call != NULL && g_str_has_prefix(call, "epoll_") && look->timeout_ns == 0))
 		return IDLE_MOSTLY;
 	return *out_port != 0 ? IDLE_IF_ACCEPTED : IDLE_NOT;
