@@ -398,6 +398,11 @@ static const struct {
 	{".NET Finalizer", ".NET?*", false},
 };
 
+bool lode_wait_is_of_kernel(const char *thread_name)
+{
+	return fits("iou-wrk-* iou-sqp-*", thread_name);
+}
+
 unsigned lode_wait_run_time_find(const char *thread_name)
 {
 	for (unsigned i = 0; i < G_N_ELEMENTS(run_times); i++)

@@ -56,6 +56,9 @@ const LodeWaitFunction *lode_wait_function_find(const char *name);
  * in it are for a lock, also by a condition with a timeout. NULL: its own name says it best. */
 const char *lode_wait_variable_words(const char *variable);
 
+/* Whether a thread of this name is the kernel's, in a process of a user: a worker of io_uring. */
+bool lode_wait_is_of_kernel(const char *thread_name);
+
 /* The run-time of a process that has a thread of this name, a number; 0: none is known by it. */
 unsigned lode_wait_run_time_find(const char *thread_name);
 

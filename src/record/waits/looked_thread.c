@@ -14,6 +14,7 @@
 #include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,57 +41,64 @@ typedef struct {
 	int8_t descriptor;   /* the argument's number; -1: none */
 	int8_t milliseconds; /* likewise: that is a number of them; negative ones are for ever */
 	int8_t time;         /* likewise: that points to a struct timespec */
-	int8_t flags;        /* likewise: in which TIMER_ABSTIME says that the time is a moment */
 } Call;
 
 static const Call calls[] = {
-	{SYS_read, 0, -1, -1, -1},
-	{SYS_write, 0, -1, -1, -1},
-	{SYS_pread64, 0, -1, -1, -1},
-	{SYS_pwrite64, 0, -1, -1, -1},
-	{SYS_readv, 0, -1, -1, -1},
-	{SYS_writev, 0, -1, -1, -1},
-	{SYS_preadv, 0, -1, -1, -1},
-	{SYS_pwritev, 0, -1, -1, -1},
-	{SYS_preadv2, 0, -1, -1, -1},
-	{SYS_pwritev2, 0, -1, -1, -1},
-	{SYS_fsync, 0, -1, -1, -1},
-	{SYS_fdatasync, 0, -1, -1, -1},
-	{SYS_sync_file_range, 0, -1, -1, -1},
-	{SYS_syncfs, 0, -1, -1, -1},
-	{SYS_ftruncate, 0, -1, -1, -1},
-	{SYS_fallocate, 0, -1, -1, -1},
-	{SYS_flock, 0, -1, -1, -1},
-	{SYS_fcntl, 0, -1, -1, -1},
-	{SYS_ioctl, 0, -1, -1, -1},
-	{SYS_accept, 0, -1, -1, -1},
-	{SYS_accept4, 0, -1, -1, -1},
-	{SYS_connect, 0, -1, -1, -1},
-	{SYS_recvfrom, 0, -1, -1, -1},
-	{SYS_recvmsg, 0, -1, -1, -1},
-	{SYS_recvmmsg, 0, -1, -1, -1},
-	{SYS_sendto, 0, -1, -1, -1},
-	{SYS_sendmsg, 0, -1, -1, -1},
-	{SYS_sendmmsg, 0, -1, -1, -1},
-	{SYS_sendfile, 0, -1, -1, -1},
-	{SYS_copy_file_range, 0, -1, -1, -1},
-	{SYS_splice, 0, -1, -1, -1},
-	{SYS_io_uring_enter, 0, -1, -1, -1},
+	{SYS_read, 0, -1, -1},
+	{SYS_write, 0, -1, -1},
+	{SYS_pread64, 0, -1, -1},
+	{SYS_pwrite64, 0, -1, -1},
+	{SYS_readv, 0, -1, -1},
+	{SYS_writev, 0, -1, -1},
+	{SYS_preadv, 0, -1, -1},
+	{SYS_pwritev, 0, -1, -1},
+	{SYS_preadv2, 0, -1, -1},
+	{SYS_pwritev2, 0, -1, -1},
+	{SYS_fsync, 0, -1, -1},
+	{SYS_fdatasync, 0, -1, -1},
+	{SYS_sync_file_range, 0, -1, -1},
+	{SYS_syncfs, 0, -1, -1},
+	{SYS_ftruncate, 0, -1, -1},
+	{SYS_fallocate, 0, -1, -1},
+	{SYS_flock, 0, -1, -1},
+	{SYS_fcntl, 0, -1, -1},
+	{SYS_ioctl, 0, -1, -1},
+	{SYS_accept, 0, -1, -1},
+	{SYS_accept4, 0, -1, -1},
+	{SYS_connect, 0, -1, -1},
+	{SYS_recvfrom, 0, -1, -1},
+	{SYS_recvmsg, 0, -1, -1},
+	{SYS_recvmmsg, 0, -1, -1},
+	{SYS_sendto, 0, -1, -1},
+	{SYS_sendmsg, 0, -1, -1},
+	{SYS_sendmmsg, 0, -1, -1},
+	{SYS_sendfile, 0, -1, -1},
+	{SYS_copy_file_range, 0, -1, -1},
+	{SYS_splice, 0, -1, -1},
+	{SYS_io_uring_enter, 0, -1, -1},
 #if defined(SYS_epoll_wait)
-	{SYS_epoll_wait, 0, 3, -1, -1},
-	{SYS_poll, -1, 2, -1, -1},
+	{SYS_epoll_wait, 0, 3, -1},
+	{SYS_poll, -1, 2, -1},
+	{SYS_select, -1, -1, 4},
 #endif
-	{SYS_epoll_pwait, 0, 3, -1, -1},
-	{SYS_ppoll, -1, -1, 2, -1},
-	{SYS_pselect6, -1, -1, 4, -1},
-	{SYS_nanosleep, -1, -1, 0, -1},
-	{SYS_clock_nanosleep, -1, -1, 2, 1},
+	{SYS_epoll_pwait, 0, 3, -1},
+	{SYS_ppoll, -1, -1, 2},
+	{SYS_pselect6, -1, -1, 4},
+	{SYS_nanosleep, -1, -1, 0},
+	{SYS_clock_nanosleep, -1, -1, 2},
+	{SYS_futex, -1, -1, 3},
 };
 
-static const Call *find_call(int64_t number)
+/* Numbers of i386 are those of other calls. */
+static int64_t native_call(const LodeWaitLook *look)
+{
+	return (look->flags & LODE_LOOK_ON_32_BITS) != 0 ? LODE_LOOK_NO_CALL : look->call;
+}
+
+static const Call *find_call(const LodeWaitLook *look)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(calls); i++)
-		if (calls[i].call == number)
+		if (calls[i].call == native_call(look))
 			return &calls[i];
 	return NULL;
 }
@@ -343,21 +351,74 @@ static void read_words(const LodeLookedThread *self, LodeWaitLook *look)
 				   sizeof(uint32_t));
 }
 
+/* Whether the time of a call is a moment, and of which clock. */
+static bool is_moment(const LodeWaitLook *look, clockid_t *out_clock)
+{
+	unsigned operation = (unsigned)look->arguments[1] & (unsigned)FUTEX_CMD_MASK;
+
+	*out_clock = CLOCK_MONOTONIC;
+	if (look->call == SYS_clock_nanosleep) {
+		*out_clock = (clockid_t)look->arguments[0];
+		return (look->arguments[1] & TIMER_ABSTIME) != 0;
+	}
+	if (operation == FUTEX_LOCK_PI || (look->arguments[1] & FUTEX_CLOCK_REALTIME) != 0)
+		*out_clock = CLOCK_REALTIME;
+	return look->call == SYS_futex && operation != FUTEX_WAIT;
+}
+
+/* Clocks of processor time are those of the process that asks. */
+static bool is_of_all(clockid_t clock)
+{
+	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME ||
+	       clock == CLOCK_TAI;
+}
+
+static uint64_t in_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+static bool is_select(const LodeWaitLook *look)
+{
+#if defined(SYS_select)
+	return look->call == SYS_select;
+#else
+	(void)look;
+	return false;
+#endif
+}
+
+static bool is_poll(const LodeWaitLook *look)
+{
+#if defined(SYS_poll)
+	return look->call == SYS_poll || look->call == SYS_ppoll;
+#else
+	return look->call == SYS_ppoll;
+#endif
+}
+
 static void read_time(const LodeLookedThread *self, const Call *call, LodeWaitLook *look)
 {
-	struct timespec time = {0};
+	struct timespec time = {0}, now;
+	clockid_t clock;
 
 	if (call->milliseconds >= 0) {
 		int32_t milliseconds = (int32_t)look->arguments[call->milliseconds];
 		look->timeout_ns = milliseconds > 0 ? (uint64_t)milliseconds * 1000000 : 0;
 	}
 	if (call->time < 0 || look->arguments[call->time] == 0 ||
-		(call->flags >= 0 && (look->arguments[call->flags] & TIMER_ABSTIME) != 0) ||
 		lode_process_memory_read(self->process->pid, look->arguments[call->time], &time,
 			sizeof(time)) != sizeof(time) ||
 		time.tv_sec < 0 || time.tv_nsec < 0)
 		return;
-	look->timeout_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	if (is_select(look))
+		time.tv_nsec *= 1000; /* its time has microseconds */
+	look->timeout_ns = in_ns(&time);
+	if (!is_moment(look, &clock))
+		return;
+	bool is_known = is_of_all(clock) && clock_gettime(clock, &now) == 0;
+	look->timeout_ns = is_known ? MAX(look->timeout_ns, in_ns(&now) + 1) - in_ns(&now) : 0;
+	look->flags |= LODE_LOOK_TIME_IS_LEFT;
 }
 
 /* The right to a socket is the same as that to its thread's calls. Before Linux 5.6 its name stays
@@ -392,6 +453,47 @@ static void describe_descriptor(
 		describe_socket(self, look, number, text, size);
 }
 
+/* The only one that select() has in its sets; -1: there are several. */
+static int only_in_sets(const LodeLookedThread *self, const LodeWaitLook *look)
+{
+	enum { MOST = 1024, BITS = 64 };
+	uint64_t n = look->arguments[0], all[MOST / BITS] = {0}, set[MOST / BITS];
+	size_t n_words = (n + BITS - 1) / BITS;
+	int only = -1;
+
+	for (unsigned i = 1; i <= 3 && n <= MOST; i++) {
+		if (lode_process_memory_read(self->process->pid, look->arguments[i], set,
+			    n_words * sizeof(set[0])) != n_words * sizeof(set[0]))
+			continue;
+		for (size_t k = 0; k < n_words; k++)
+			all[k] |= set[k];
+	}
+	for (uint64_t i = 0; i < MIN(n, MOST); i++) {
+		if ((all[i / BITS] & LODE_BIT(i % BITS)) == 0)
+			continue;
+		if (only >= 0)
+			return -1;
+		only = (int)i;
+	}
+	return only;
+}
+
+/* The only descriptor that a call waits for; -1: it has none, or several. */
+static int descriptor_of(const LodeLookedThread *self, const Call *call, const LodeWaitLook *look)
+{
+	struct pollfd one;
+
+	if (call->descriptor >= 0)
+		return (int)look->arguments[call->descriptor];
+	if (is_select(look) || look->call == SYS_pselect6)
+		return only_in_sets(self, look);
+	if (!is_poll(look) || look->arguments[1] != 1 ||
+		lode_process_memory_read(
+			self->process->pid, look->arguments[0], &one, sizeof(one)) != sizeof(one))
+		return -1;
+	return one.fd;
+}
+
 /* The name of the child that is waited for; of any child: of the first one. */
 static void describe_child(const LodeLookedThread *self, uint64_t wanted, char *text, size_t size)
 {
@@ -413,11 +515,13 @@ static void describe_child(const LodeLookedThread *self, uint64_t wanted, char *
 static void describe_target(
 	const LodeLookedThread *self, const Call *call, LodeWaitLook *look, char *text, size_t size)
 {
-	if (call != NULL && call->descriptor >= 0)
-		describe_descriptor(self, look, (int)look->arguments[call->descriptor], text, size);
-	if (look->call == SYS_wait4)
+	int descriptor = call != NULL ? descriptor_of(self, call, look) : -1;
+
+	if (descriptor >= 0)
+		describe_descriptor(self, look, descriptor, text, size);
+	if (native_call(look) == SYS_wait4)
 		describe_child(self, look->arguments[0], text, size);
-	if (look->call == SYS_waitid)
+	if (native_call(look) == SYS_waitid)
 		describe_child(self, look->arguments[0] == 1 /* P_PID */ ? look->arguments[1] : 0,
 			text, size);
 	look->target = text;
@@ -501,7 +605,8 @@ static void add_record(LodeLookedThread *self, const Stopped *at, const LodeWait
 	lode_wait_look_append(look, records);
 	uint32_t raw_size = records->len - raw - (guint)sizeof(uint32_t);
 	memcpy(records->data + raw, &raw_size, sizeof(raw_size));
-	lode_append_u64(records, PERF_SAMPLE_REGS_ABI_64);
+	bool is_32 = (look->flags & LODE_LOOK_ON_32_BITS) != 0;
+	lode_append_u64(records, is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
 	lode_append_u64(records, at->stack);
 	lode_append_u64(records, at->address);
 	add_stack(self, at, out);
@@ -549,7 +654,7 @@ static void look_at_futex(const LodeLookedThread *self, LodeWaitLook *look, Lode
 		.kernel_function = "",
 	};
 	memcpy(its.arguments, at.arguments, sizeof(its.arguments));
-	describe_target(&holder, find_call(at.call), &its, target, sizeof(target));
+	describe_target(&holder, find_call(&its), &its, target, sizeof(target));
 	add_record(&holder, &at, &its, lode_now_ns(), out);
 }
 
@@ -561,6 +666,23 @@ static char state_of(const LodeLookedThread *self)
 	read_line(self, "stat", text, sizeof(text));
 	end = strrchr(text, ')');
 	return end != NULL && end[1] != '\0' ? end[2] : 'S';
+}
+
+/* A worker of io_uring ("iou-wrk-7") is a thread of the process without a stack there: it waits for
+ * what the thread in io_uring_enter waits for. */
+static bool is_of_kernel(const Stopped *at)
+{
+	return at->stack == 0 && at->address == 0;
+}
+
+/* Read when it is asked for, as the process may execute another program at any time. The class of
+ * an ELF file is its fifth byte. */
+static bool has_32_bits(const LodeLookedProcess *process)
+{
+	char path[PATH_BYTES], head[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)process->pid);
+	return read_path(path, head, sizeof(head)) && head[4] == 1;
 }
 
 LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *out)
@@ -580,9 +702,9 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 	self->was_waiting = outcome == LODE_LOOK_DONE || outcome == LODE_LOOK_REFUSED;
 	if (!self->was_waiting)
 		return outcome;
-	const Call *call = find_call(at.call);
+	if (is_of_kernel(&at) && outcome == LODE_LOOK_DONE)
+		return LODE_LOOK_SAME;
 	LodeWaitLook look = {
-		.flags = self->process->is_32_bits ? LODE_LOOK_ON_32_BITS : 0,
 		.call = at.call,
 		.interval_ns = time_ns - MIN(last_ns, time_ns),
 		.delay_ns = delay_ns,
@@ -594,15 +716,18 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 	memcpy(look.arguments, at.arguments, sizeof(look.arguments));
 	if (outcome == LODE_LOOK_REFUSED)
 		look.flags |= LODE_LOOK_WAS_REFUSED;
-	if (at.call == SYS_futex)
-		look_at_futex(self, &look, out);
-	else if (call != NULL)
+	else if (at.stack <= UINT32_MAX && has_32_bits(self->process))
+		look.flags |= LODE_LOOK_ON_32_BITS;
+	const Call *call = find_call(&look);
+	if (call != NULL)
 		read_time(self, call, &look);
+	if (native_call(&look) == SYS_futex)
+		look_at_futex(self, &look, out);
 	describe_target(self, call, &look, target, sizeof(target));
 	/* One that is stopped need not wait in the call that it has made. */
-	if (call == NULL && at.call != SYS_futex)
+	if (call == NULL)
 		look.state = state_of(self);
-	if (at.call == LODE_LOOK_NO_CALL || at.call == SYS_restart_syscall)
+	if (native_call(&look) == LODE_LOOK_NO_CALL || at.call == SYS_restart_syscall)
 		read_line(self, "wchan", function, sizeof(function));
 	/* One that lode itself has stopped, for a probe, is not waiting for anything. */
 	if ((look.state == 'R' || look.state == 't') && outcome == LODE_LOOK_DONE) {
@@ -618,13 +743,9 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 LodeLookedProcess *lode_looked_process_new(pid_t pid)
 {
 	LodeLookedProcess *self = g_new0(LodeLookedProcess, 1);
-	char path[PATH_BYTES], head[8];
 
 	self->pid = pid;
 	self->handle = -1;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	/* The class of an ELF file is its fifth byte. */
-	self->is_32_bits = read_path(path, head, sizeof(head)) && head[4] == 1;
 	self->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	return self;
 }

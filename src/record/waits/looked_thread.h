@@ -21,8 +21,7 @@
 /* A process that is looked at. */
 typedef struct {
 	pid_t pid;
-	int handle; /* pidfd, once a socket was asked for; -1 */
-	bool is_32_bits;
+	int handle;         /* pidfd, once a socket was asked for; -1 */
 	unsigned listed;    /* the last listing of processes that had it */
 	GHashTable *places; /* set of uint64_t: hashes of the places whose stack was taken */
 } LodeLookedProcess;

@@ -40,8 +40,9 @@ enum {
 /* Of the flags. */
 enum {
 	LODE_LOOK_OF_HOLDER = 1, /* at the holder of a lock, for its place: stands for no waiting */
-	LODE_LOOK_ON_32_BITS = 2,  /* the numbers of calls are those of i386 */
-	LODE_LOOK_WAS_REFUSED = 4, /* only the kernel's function is known */
+	LODE_LOOK_ON_32_BITS = 2,   /* the numbers of calls are those of i386 */
+	LODE_LOOK_WAS_REFUSED = 4,  /* only the kernel's function is known */
+	LODE_LOOK_TIME_IS_LEFT = 8, /* timeout_ns is from the look on, not from the wait's begin */
 };
 
 enum { LODE_LOOK_NO_CALL = -1, LODE_LOOK_RUNS = -2 };

@@ -376,6 +376,58 @@ static void test_again(void)
 	assert_ms(row_of(profile, LODE_WAIT_SLEEP)->waiting_ns, 30 + 29);
 }
 
+/* What is left of its time at a look is not what a thread wanted to wait in all. */
+static void test_until(void)
+{
+	LodeWaitLook slept = look_of(SYS_clock_nanosleep), waits = look_of(SYS_futex);
+	g_auto(Made) made;
+
+	slept.flags = waits.flags = LODE_LOOK_TIME_IS_LEFT;
+	slept.timeout_ns = 10 * MS;
+	waits.timeout_ns = 15 * MS;
+	waits.arguments[0] = 0x5000;
+	waits.arguments[1] = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+	made_init(&made, true, true);
+	run(&made, PID, 100 * MS, 110 * MS, "wander", false);
+	look(&made, PID, 120 * MS, "wander", &slept, NULL);
+	run(&made, PID, 130 * MS, 140 * MS, "wander", false);
+	look(&made, PID, 150 * MS, "drive", &waits, NULL);
+	change(&made, PID, 165 * MS, false, false);
+	sample_file_exit(&made.samples, PID, PID, 166 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	const GArray *rows = profile->waits->rows;
+	g_assert_cmpuint(rows->len, ==, 2);
+	/* A condition that nobody signalled was slept. */
+	g_assert_cmpint(LODE_AT(rows, LodeWait, 0).reason, ==, LODE_WAIT_SLEEP);
+	g_assert_cmpstr(LODE_AT(rows, LodeWait, 0).object, ==, "25 ms");
+	g_assert_cmpint(LODE_AT(rows, LodeWait, 1).reason, ==, LODE_WAIT_SLEEP);
+	g_assert_cmpstr(LODE_AT(rows, LodeWait, 1).object, ==, "20 ms");
+}
+
+/* Waits of io_uring's workers are those of who waits for them. */
+static void test_worker_of_kernel(void)
+{
+	g_auto(Made) made;
+	const LodeWaitLook enters = look_of(SYS_io_uring_enter);
+
+	made_init(&made, true, true);
+	sample_file_clone(&made.samples, PID, WORKER, 100 * MS);
+	sample_file_name(&made.samples, PID, WORKER, 100 * MS, "iou-wrk-7");
+	run(&made, PID, 100 * MS, 110 * MS, "wander", false);
+	look(&made, PID, 120 * MS, "wander", &enters, NULL);
+	change(&made, PID, 168 * MS, false, false);
+	sample_file_exit(&made.samples, PID, PID, 170 * MS);
+	run(&made, WORKER, 100 * MS, 101 * MS, "drive", false);
+	change(&made, WORKER, 168 * MS, false, false);
+	sample_file_exit(&made.samples, PID, WORKER, 169 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	g_assert_cmpuint(profile->waits->rows->len, ==, 1);
+	assert_ms(row_of(profile, LODE_WAIT_OTHER)->waiting_ns, 58);
+	assert_ms(profile->waits->waiting_ns, 58);
+	assert_ms(profile->waits->seen_ns, 58);
+	assert_ms(profile->waits->running_ns, 12 + 2);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -385,5 +437,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/damaged", test_damaged);
 	g_test_add_func("/ingest/wait-import/without-switches", test_without_switches);
 	g_test_add_func("/ingest/wait-import/again", test_again);
+	g_test_add_func("/ingest/wait-import/until", test_until);
+	g_test_add_func("/ingest/wait-import/worker-of-kernel", test_worker_of_kernel);
 	return g_test_run();
 }

@@ -4,11 +4,17 @@
 #include "sources/perf_data/wait_look.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <linux/io_uring.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -21,7 +27,7 @@ enum { STACK_BYTES = 1024, LONGEST_US = 60 * G_USEC_PER_SEC };
 /* What one look wrote: the fields of its last record. */
 typedef struct {
 	struct perf_event_header header;
-	uint64_t identifier, address, time_ns, stack_pointer, stack_bytes;
+	uint64_t identifier, address, time_ns, abi, stack_pointer, stack_bytes;
 	uint32_t pid, tid;
 	LodeWaitLook look;
 } Record;
@@ -47,7 +53,6 @@ static void begin(Fixture *self, GThreadFunc function)
 	while (g_atomic_int_get(&self->tid) == 0)
 		g_usleep(1000);
 	self->process = lode_looked_process_new(getpid());
-	g_assert_false(self->process->is_32_bits);
 	self->looked = lode_looked_thread_new(self->process, self->tid, true, 1);
 }
 
@@ -90,7 +95,7 @@ static void read_record(Fixture *self, guint offset)
 	at += sizeof(raw_bytes);
 	g_assert_true(lode_wait_look_read(&out->look, at, raw_bytes));
 	at += raw_bytes;
-	g_assert_cmpuint(take_u64(&at), ==, PERF_SAMPLE_REGS_ABI_64);
+	out->abi = take_u64(&at);
 	out->stack_pointer = take_u64(&at);
 	g_assert_cmpuint(take_u64(&at), ==, out->address);
 	out->stack_bytes = take_u64(&at);
@@ -123,6 +128,7 @@ static void look_for(Fixture *self, int64_t call)
 		g_usleep(1000);
 	}
 	g_assert_cmpuint(self->record.pid, ==, (uint32_t)getpid());
+	g_assert_cmpuint(self->record.abi, ==, PERF_SAMPLE_REGS_ABI_64);
 	g_assert_cmpuint(self->record.tid, ==, (uint32_t)self->tid);
 	g_assert_cmpuint(self->record.stack_pointer, !=, 0);
 	g_assert_cmpuint(self->record.look.interval_ns, >, 0);
@@ -286,17 +292,160 @@ static void ignore(int signal)
 	(void)signal;
 }
 
+static void interrupt(Fixture *self)
+{
+	signal(SIGUSR1, ignore);
+	g_atomic_int_set(&may_sleep_on, 0);
+	syscall(SYS_tgkill, getpid(), self->tid, SIGUSR1);
+	end(self);
+	g_atomic_int_set(&may_sleep_on, 1);
+}
+
 static void test_sleep(void)
 {
 	Fixture self;
 
-	signal(SIGUSR1, ignore);
 	begin(&self, sleep_long);
 	look_for(&self, SYS_clock_nanosleep);
 	g_assert_cmpuint(self.record.look.timeout_ns, ==, UINT64_C(3250000000));
+	interrupt(&self);
+}
+
+/* At most so long from the look on. */
+static void assert_time_is_left(const Fixture *self, uint64_t most_ns)
+{
+	g_assert_cmpuint(self->record.look.flags & LODE_LOOK_TIME_IS_LEFT, !=, 0);
+	g_assert_cmpuint(self->record.look.timeout_ns, >, 0);
+	g_assert_cmpuint(self->record.look.timeout_ns, <=, most_ns);
+}
+
+static struct timespec in_an_hour(clockid_t clock)
+{
+	struct timespec time;
+
+	g_assert_cmpint(clock_gettime(clock, &time), ==, 0);
+	time.tv_sec += 3600;
+	return time;
+}
+
+static void *sleep_until(void *data)
+{
+	Fixture *self = data;
+	const struct timespec time = in_an_hour(CLOCK_REALTIME);
+
+	g_atomic_int_set(&self->tid, own_thread());
+	while (g_atomic_int_get(&may_sleep_on))
+		clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &time, NULL);
+	return NULL;
+}
+
+static void test_sleep_until(void)
+{
+	Fixture self;
+
+	begin(&self, sleep_until);
+	look_for(&self, SYS_clock_nanosleep);
+	assert_time_is_left(&self, UINT64_C(3600000000000));
+	interrupt(&self);
+}
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static void *wait_until(void *data)
+{
+	Fixture *self = data;
+	const struct timespec time = in_an_hour(CLOCK_REALTIME);
+
+	pthread_mutex_lock(&mutex);
+	g_atomic_int_set(&self->tid, own_thread());
+	while (g_atomic_int_get(&may_sleep_on))
+		pthread_cond_timedwait(&condition, &mutex, &time);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+static void test_condition_until(void)
+{
+	Fixture self;
+
+	begin(&self, wait_until);
+	look_for(&self, SYS_futex);
+	assert_time_is_left(&self, UINT64_C(3600000000000));
+	pthread_mutex_lock(&mutex);
 	g_atomic_int_set(&may_sleep_on, 0);
-	syscall(SYS_tgkill, getpid(), self.tid, SIGUSR1);
+	pthread_cond_signal(&condition);
+	pthread_mutex_unlock(&mutex);
 	end(&self);
+	g_atomic_int_set(&may_sleep_on, 1);
+}
+
+static void *poll_one(void *data)
+{
+	Fixture *self = data;
+	struct pollfd one = {.fd = pipe_ends[0], .events = POLLIN};
+
+	g_atomic_int_set(&self->tid, own_thread());
+	while (g_atomic_int_get(&may_sleep_on))
+		poll(&one, 1, 3600 * 1000);
+	return NULL;
+}
+
+static void test_poll(void)
+{
+	Fixture self;
+
+	g_assert_cmpint(pipe(pipe_ends), ==, 0);
+	begin(&self, poll_one);
+	look_for(&self, SYS_poll);
+	g_assert_true(g_str_has_prefix(self.record.look.target, "pipe:["));
+	g_assert_cmpuint(self.record.look.timeout_ns, ==, UINT64_C(3600000000000));
+	interrupt(&self);
+	close(pipe_ends[0]);
+	close(pipe_ends[1]);
+}
+
+static int n_selected;
+
+static void *select_some(void *data)
+{
+	Fixture *self = data;
+	const struct timespec time = {3, 5000};
+	fd_set set;
+
+	g_atomic_int_set(&self->tid, own_thread());
+	while (g_atomic_int_get(&may_sleep_on)) {
+		FD_ZERO(&set);
+		for (int i = 0; i < n_selected; i++)
+			FD_SET(pipe_ends[i], &set);
+		pselect(MAX(pipe_ends[0], pipe_ends[1]) + 1, &set, NULL, NULL, &time, NULL);
+	}
+	return NULL;
+}
+
+static void assert_selected(int n, const char *prefix)
+{
+	Fixture self;
+
+	n_selected = n;
+	begin(&self, select_some);
+	look_for(&self, SYS_pselect6);
+	g_assert_true(g_str_has_prefix(self.record.look.target, prefix));
+	g_assert_cmpint(self.record.look.target[0] == '\0', ==, prefix[0] == '\0');
+	g_assert_cmpuint(self.record.look.timeout_ns, ==, UINT64_C(3000005000));
+	interrupt(&self);
+}
+
+static void test_select(void)
+{
+	int unused[2];
+
+	/* Two that are never ready to be read, one of them beyond the first word of the set. */
+	g_assert_cmpint(pipe(pipe_ends), ==, 0);
+	g_assert_cmpint(pipe(unused), ==, 0);
+	pipe_ends[1] = fcntl(unused[0], F_DUPFD_CLOEXEC, 70);
+	g_assert_cmpint(pipe_ends[1], >=, 70);
+	assert_selected(1, "pipe:[");
+	assert_selected(2, "");
 }
 
 static void *wait_for_child(void *data)
@@ -451,6 +600,231 @@ static void test_local_sockets(void)
 	close(ends[1]);
 }
 
+/*
+ * A program of i386: nanosleep, 162 there and msync here, of 1000 seconds again and again.
+ */
+static const uint8_t program_of_32_bits[] = {
+	0x7f,
+	'E',
+	'L',
+	'F',
+	1,
+	1,
+	1,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0, /* of 32 bits */
+	2,
+	0,
+	3,
+	0,
+	1,
+	0,
+	0,
+	0,
+	0x54,
+	0x80,
+	0x04,
+	0x08,
+	0x34,
+	0,
+	0,
+	0, /* executable, entry */
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0x34,
+	0,
+	0x20,
+	0,
+	1,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0, /* one segment */
+	1,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0x80,
+	0x04,
+	0x08,
+	0,
+	0x80,
+	0x04,
+	0x08, /* of the whole file */
+	0x6e,
+	0,
+	0,
+	0,
+	0x6e,
+	0,
+	0,
+	0,
+	5,
+	0,
+	0,
+	0,
+	0,
+	0x10,
+	0,
+	0, /* which is executable */
+	0x6a,
+	0x00,
+	0x68,
+	0xe8,
+	0x03,
+	0x00,
+	0x00, /* push 0; push 1000 */
+	0x89,
+	0xe3,
+	0x31,
+	0xc9, /* mov esp, ebx; xor ecx */
+	0xb8,
+	0xa2,
+	0x00,
+	0x00,
+	0x00,
+	0xcd,
+	0x80, /* mov 162, eax; int 128 */
+	0x83,
+	0xc4,
+	0x08,
+	0xeb,
+	0xe9, /* add 8, esp; jmp */
+	0,
+	0,
+	0,
+};
+
+static void test_32_bits(void)
+{
+	g_autofree char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	gint64 until_us = g_get_monotonic_time() + LONGEST_US;
+	Fixture self = {.output = {STACK_BYTES, 1 << 20, g_byte_array_new()}};
+	int status = 0;
+
+	g_assert_true(g_file_set_contents_full(path, (const char *)program_of_32_bits,
+		sizeof(program_of_32_bits), G_FILE_SET_CONTENTS_NONE, 0700, NULL));
+	pid_t child = fork();
+	if (child == 0) {
+		execl(path, path, NULL);
+		_exit(127);
+	}
+	self.process = lode_looked_process_new(child);
+	self.looked = lode_looked_thread_new(self.process, child, true, 1);
+	while ((self.record.look.flags & LODE_LOOK_ON_32_BITS) == 0 &&
+		waitpid(child, &status, WNOHANG) == 0) {
+		g_byte_array_set_size(self.output.records, 0);
+		if (lode_looked_thread_look(self.looked, &self.output) == LODE_LOOK_DONE)
+			read_record(&self, 0);
+		g_assert_cmpint(g_get_monotonic_time(), <, until_us);
+		g_usleep(1000);
+	}
+	if ((self.record.look.flags & LODE_LOOK_ON_32_BITS) != 0) {
+		g_assert_cmpint(self.record.look.call, ==, 162);
+		g_assert_cmpuint(self.record.abi, ==, PERF_SAMPLE_REGS_ABI_32);
+		g_assert_cmpuint(self.record.look.timeout_ns, ==, 0);
+		g_assert_cmpstr(self.record.look.target, ==, "");
+		g_assert_cmpstr(self.record.look.kernel_function, !=, "");
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+	} else {
+		g_test_skip("the system executes no programs of 32 bits");
+	}
+	lode_looked_thread_free(self.looked);
+	lode_looked_process_free(self.process);
+	g_byte_array_unref(self.output.records);
+	g_unlink(path);
+	g_rmdir(directory);
+}
+
+/* Has a read of a pipe executed by a worker of the kernel, and waits for it. False: the system has
+ * no such. */
+static bool read_by_worker(int ring, const struct io_uring_params *at, int pipe_end)
+{
+	static char byte;
+	char *queue = mmap(NULL, at->sq_off.array + at->sq_entries * sizeof(unsigned),
+		PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entry = mmap(NULL, at->sq_entries * sizeof(*entry),
+		PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+
+	g_assert_true((void *)queue != MAP_FAILED && (void *)entry != MAP_FAILED);
+	*entry = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+		.flags = IOSQE_ASYNC,
+		.fd = pipe_end,
+		.addr = (uint64_t)(uintptr_t)&byte,
+		.len = 1};
+	*(unsigned *)(void *)(queue + at->sq_off.array) = 0;
+	__atomic_add_fetch((unsigned *)(void *)(queue + at->sq_off.tail), 1, __ATOMIC_RELEASE);
+	return syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1;
+}
+
+/* The thread of this process that is not known; 0: there is none. */
+static pid_t find_worker(void)
+{
+	g_autoptr(GDir) threads = g_dir_open("/proc/self/task", 0, NULL);
+	const char *name;
+
+	while ((name = g_dir_read_name(threads)) != NULL) {
+		g_autofree char *path = g_strdup_printf("/proc/self/task/%s/comm", name);
+		g_autofree char *text = NULL;
+		if (g_file_get_contents(path, &text, NULL, NULL) &&
+			g_str_has_prefix(text, "iou-wrk"))
+			return (pid_t)g_ascii_strtoll(name, NULL, 10);
+	}
+	return 0;
+}
+
+/* It is never said to wait. */
+static void test_worker_of_kernel(void)
+{
+	struct io_uring_params at = {0};
+	Fixture self = {.output = {STACK_BYTES, 1 << 20, g_byte_array_new()}};
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &at);
+
+	g_assert_cmpint(pipe(pipe_ends), ==, 0);
+	if (ring < 0 || !read_by_worker(ring, &at, pipe_ends[0]) ||
+		(self.tid = find_worker()) == 0) {
+		g_test_skip("the system has no workers of io_uring");
+	} else {
+		self.process = lode_looked_process_new(getpid());
+		self.looked = lode_looked_thread_new(self.process, self.tid, true, 1);
+		for (int i = 0; i < 50; i++) {
+			lode_looked_thread_look(self.looked, &self.output);
+			g_usleep(1000);
+		}
+		g_assert_cmpuint(self.output.records->len, ==, 0);
+		lode_looked_thread_free(self.looked);
+		lode_looked_process_free(self.process);
+	}
+	g_byte_array_unref(self.output.records);
+	close(pipe_ends[1]);
+	close(pipe_ends[0]);
+	if (ring >= 0)
+		close(ring);
+}
+
 static int is_spinning = 1;
 
 static void *spin(void *data)
@@ -490,10 +864,16 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/looked-thread/read-lock", test_read_lock);
 	g_test_add_func("/record/looked-thread/waiting-holder", test_waiting_holder);
 	g_test_add_func("/record/looked-thread/sleep", test_sleep);
+	g_test_add_func("/record/looked-thread/sleep-until", test_sleep_until);
+	g_test_add_func("/record/looked-thread/condition-until", test_condition_until);
+	g_test_add_func("/record/looked-thread/poll", test_poll);
+	g_test_add_func("/record/looked-thread/select", test_select);
 	g_test_add_func("/record/looked-thread/child", test_child);
 	g_test_add_func("/record/looked-thread/tcp", test_tcp);
 	g_test_add_func("/record/looked-thread/tcp-of-6", test_tcp_of_6);
 	g_test_add_func("/record/looked-thread/local-sockets", test_local_sockets);
+	g_test_add_func("/record/looked-thread/32-bits", test_32_bits);
+	g_test_add_func("/record/looked-thread/worker-of-kernel", test_worker_of_kernel);
 	g_test_add_func("/record/looked-thread/running", test_running);
 	return g_test_run();
 }

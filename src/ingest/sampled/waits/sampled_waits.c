@@ -242,15 +242,34 @@ static uint32_t row_number(const LodeSampledWaits *self, const Row *row)
 	return (uint32_t)(row - (const Row *)(const void *)self->rows->data);
 }
 
-static double longest_of(const LodeSampledWaits *self, const LodeThreadLook *known)
+/* NULL: it is in none. */
+static const LodeThreadGap *gap_of(const LodeSampledWaits *self, const LodeThreadLook *known)
 {
 	const GArray *gaps = lode_sampled_threads_waits(self->switches)->gaps;
 
-	if (known->gap >= gaps->len)
+	return known->gap < gaps->len ? &LODE_AT(gaps, LodeThreadGap, known->gap) : NULL;
+}
+
+static double longest_of(const LodeSampledWaits *self, const LodeThreadLook *known)
+{
+	const LodeThreadGap *gap = gap_of(self, known);
+
+	if (gap == NULL)
 		return 0;
-	const LodeThreadGap *gap = &LODE_AT(gaps, LodeThreadGap, known->gap);
 	return gap->kind == LODE_GAP_WAIT ? (double)(gap->end_ns - gap->begin_ns)
 	                                  : known->waiting_ns;
+}
+
+/* For how long the thread wanted to wait, from the beginning; 0: not known. */
+static uint64_t timeout_of(
+	const LodeSampledWaits *self, const LodeWaitLook *look, const LodeThreadLook *known)
+{
+	const LodeThreadGap *gap = gap_of(self, known);
+
+	if ((look->flags & LODE_LOOK_TIME_IS_LEFT) == 0 || look->timeout_ns == 0)
+		return look->timeout_ns;
+	return gap != NULL ? look->timeout_ns + MAX(known->time_ns, gap->begin_ns) - gap->begin_ns
+	                   : 0;
 }
 
 /* The ports of "tcp ADDRESS:PORT listening from :PORT". */
@@ -332,7 +351,7 @@ static void note_holder(LodeSampledWaits *self, const LodeSampledAccess *sample,
 	const LodeWaitLook *look, const LodeThreadLook *known, uint32_t row)
 {
 	const LodePerfRecord *record = sample->record;
-	const GArray *gaps = lode_sampled_threads_waits(self->switches)->gaps;
+	const LodeThreadGap *gap = gap_of(self, known);
 
 	if (look->holder == 0)
 		return;
@@ -348,9 +367,9 @@ static void note_holder(LodeSampledWaits *self, const LodeSampledAccess *sample,
 	RunningHolder holder = {sample->time_ns, sample->time_ns, sample->time_ns, row,
 		lode_threads_find(self->threads, record->pid, look->holder, sample->time_ns),
 		known->waiting_ns};
-	if (known->gap < gaps->len) {
-		holder.begin_ns = LODE_AT(gaps, LodeThreadGap, known->gap).begin_ns;
-		holder.end_ns = LODE_AT(gaps, LodeThreadGap, known->gap).end_ns;
+	if (gap != NULL) {
+		holder.begin_ns = gap->begin_ns;
+		holder.end_ns = gap->end_ns;
 	}
 	g_array_append_val(self->running_holders, holder);
 }
@@ -503,13 +522,13 @@ const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self)
 /* --- reading --- */
 
 uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess *sample,
-	const LodeWaitLook *look, const LodeThreadLook *known, uint32_t row)
+	const LodeWaitLook *read, const LodeThreadLook *known, uint32_t row)
 {
 	const LodePerfRecord *record = sample->record;
-	uint32_t where = find_place(self, sample, look, row);
+	uint32_t where = find_place(self, sample, read, row);
 	g_autofree char *object = NULL, *call = NULL;
 
-	if ((look->flags & LODE_LOOK_OF_HOLDER) != 0) {
+	if ((read->flags & LODE_LOOK_OF_HOLDER) != 0) {
 		self->holder_pid = record->pid;
 		self->holder_tid = record->tid;
 		self->holder_where = where;
@@ -518,17 +537,19 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	if (known == NULL || known->waiting_ns <= 0)
 		return where;
 	double longest_ns = longest_of(self, known);
+	LodeWaitLook look = *read;
+	look.timeout_ns = timeout_of(self, read, known);
 	g_array_set_size(self->chain, 0);
 	lode_sampled_stacks_find_callers(self->stacks, where, self->chain);
 	const LodeWaitQuestion question = {
-		.look = look,
+		.look = &look,
 		.record = record,
 		.time_ns = sample->time_ns,
 		.chain = self->chain,
 		.places = self->places,
 		.threads = self->threads,
 		.names = self->of_objects,
-		.is_timed_out = is_timed_out(look, longest_ns),
+		.is_timed_out = is_timed_out(&look, longest_ns),
 	};
 	Row like = {
 		.thread = lode_threads_find(
@@ -547,7 +568,7 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 		like.object = before->object;
 		like.call = before->call;
 	}
-	like.idleness = idleness_of(self, look, call, &like.port);
+	like.idleness = idleness_of(self, &look, call, &like.port);
 	Row *found = find_row(self, &like);
 	if (last != NULL)
 		*last = row_number(self, found);
@@ -555,13 +576,13 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	found->count += known->count;
 	found->looks++;
 	found->longest_ns = MAX(found->longest_ns, longest_ns);
-	note_holder(self, sample, look, known, row_number(self, found));
+	note_holder(self, sample, &look, known, row_number(self, found));
 	const LodeThreadWaits *all = lode_sampled_threads_waits(self->switches);
 	LODE_AT(self->known, KnownLook,
 		(guint)(known -
 			(const LodeThreadLook *)(const void *)all->looks->data)) = (KnownLook){
-		row_number(self, found), object_number(self, record->pid, look, like.object),
-		other_of(self, sample, look, like.reason), like.reason, question.is_timed_out};
+		row_number(self, found), object_number(self, record->pid, &look, like.object),
+		other_of(self, sample, &look, like.reason), like.reason, question.is_timed_out};
 	return where;
 }
 
@@ -602,6 +623,12 @@ static double end_life(LodeSampledWaits *self, const LodeThreadLife *life)
 		.call = LODE_NONE,
 		.reason = LODE_WAIT_UNSEEN};
 
+	const char *name = LODE_AT(self->threads->threads, LodeThread, thread).name;
+
+	self->running_ns += life->running_ns;
+	/* Who waits for what it does is in io_uring_enter. */
+	if (name != NULL && lode_wait_is_of_kernel(name))
+		return 0;
 	if (life->unseen_ns > 0) {
 		Row *row = find_row(self, &unseen);
 		row->waiting_ns += life->unseen_ns;
@@ -609,7 +636,6 @@ static double end_life(LodeSampledWaits *self, const LodeThreadLife *life)
 		row->longest_ns = MAX(row->longest_ns, life->unseen_longest_ns);
 	}
 	add_intervals(self, life, thread);
-	self->running_ns += life->running_ns;
 	self->waiting_ns += life->waiting_ns + life->ready_ns;
 	self->unseen_ns += life->unseen_ns;
 	return life->unseen_ns;

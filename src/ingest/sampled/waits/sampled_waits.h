@@ -32,12 +32,12 @@ void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *thread
 	uint32_t n_processors);
 
 /*
- * Adds a look whose raw data is `look`, at a thread in whose rows the sample's place is `row`, or
+ * Adds a look whose raw data is `read`, at a thread in whose rows the sample's place is `row`, or
  * of the holder of a lock. Where `known` is NULL, or stands for nothing, only its place is kept.
  * Returns where it is, for lode_sampled_stacks_add_at(); LODE_NONE: not known.
  */
 uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess *sample,
-	const LodeWaitLook *look, const LodeThreadLook *known, uint32_t row);
+	const LodeWaitLook *read, const LodeThreadLook *known, uint32_t row);
 
 /* A sample of the timer, which the stacks had last, and for how long its thread waited for a
  * processor besides. */
