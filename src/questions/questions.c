@@ -19,6 +19,7 @@ const LodeVerb *const lode_questions[] = {
 	&lode_question_heat,
 	&lode_question_programs,
 	&lode_question_timeline,
+	&lode_question_waits,
 	NULL,
 };
 

@@ -19,6 +19,7 @@ extern const LodeVerb lode_question_graph;
 extern const LodeVerb lode_question_heat;
 extern const LodeVerb lode_question_programs;
 extern const LodeVerb lode_question_timeline;
+extern const LodeVerb lode_question_waits;
 
 /* All of them, NULL-terminated. */
 extern const LodeVerb *const lode_questions[];

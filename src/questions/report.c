@@ -12,12 +12,12 @@
 #include "questions/parts/part_rows.h"
 #include "questions/parts/program_question.h"
 #include "questions/parts/rows.h"
+#include "questions/parts/wait_question.h"
 #include "questions/questions.h"
 #include "views/calls/function_calls.h"
 #include "views/code/function_list.h"
 #include "views/findings/report.h"
 #include "views/profile/profile_figures.h"
-#include "views/waits/wait_list.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -391,16 +391,12 @@ static bool answer_waits(
 {
 	const LodeProfileChoice choice = {
 		.has_stacks = true, .origins = origins, .part = self->part};
-	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
-	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	LodeWaitListOptions list = {.format = self->report.format,
-		.terminal = asking->terminal,
+		.terminal.has_full_names = self->has_full_names,
 		.own = self->report.own,
 		.limit = self->report.limit};
 
-	list.terminal.has_full_names = self->has_full_names;
-	return out != NULL && lode_wait_list_write(profile, &list, out, error) &&
-	       lode_asking_end(asking, error);
+	return lode_waits_answer(asking, &choice, &list, error);
 }
 
 static bool answer(LodeAsking *asking, void *options, GError **error)

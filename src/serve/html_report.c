@@ -320,6 +320,8 @@ static void collect(Html *self, const LodeProfile *profile)
 	int n_listed = add_list(self, "functions", "", FUNCTIONS);
 	add_answer(self, "flame", "limit=" G_STRINGIFY(FLAME_NODES));
 	add_answer(self, "flame", "inverted=1&limit=" G_STRINGIFY(FLAME_NODES));
+	if (profile->waits != NULL)
+		add_answer(self, "waits", "");
 	if (profile->memory != NULL)
 		add_memory(self, profile, &n_types, &n_stretches);
 	int n_rows = add_list(self, "report", "sequences=1&", SEQUENCES);

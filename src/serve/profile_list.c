@@ -59,6 +59,8 @@ bool lode_profile_list_write(
 		lode_json_member_bool(&json, "has_memory",
 			snapshot != NULL &&
 				lode_profile_snapshot_profile(snapshot)->memory != NULL);
+		lode_json_member_bool(&json, "has_waits",
+			snapshot != NULL && lode_profile_snapshot_profile(snapshot)->waits != NULL);
 		put_events(&json, snapshot);
 		lode_json_key(&json, "runs");
 		lode_json_begin(&json, '[');

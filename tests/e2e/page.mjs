@@ -267,6 +267,42 @@ int main()
 run(...cc, "-g", "-O2", "-fno-omit-frame-pointer", "-o", "names", "names.cpp", "-lstdc++", "-lpthread");
 run(lode, "run", "-F", "10000", "-g", "-o", "names.lode", "--", "./names");
 
+/* Two threads that wait for a lock, whose holder sleeps; and the same with names that try to be markup. */
+const WAITING = 17, EVIL_WAITING = 18;
+writeFileSync(
+	"waiting.c",
+	`#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t counted_lock = PTHREAD_MUTEX_INITIALIZER;
+static long counted;
+__attribute__((noinline)) static void count_slowly(void)
+{
+	pthread_mutex_lock(&counted_lock);
+	for (volatile int i = 0; i < 1000000; i++);
+	counted++;
+	usleep(10000);
+	pthread_mutex_unlock(&counted_lock);
+}
+static void *run(void *data)
+{
+	for (int i = 0; i < 30; i++) { count_slowly(); usleep(100); }
+	return data;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, run, 0);
+	for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+	return counted != 60;
+}
+`,
+);
+run(...cc, "-g", "-O1", "-o", "waiting", "waiting.c", "-lpthread");
+run(lode, "run", "-o", "waiting.lode", "--", "./waiting");
+run("cp", "waiting.lode", "evil-waiting.lode");
+run("sqlite3", "evil-waiting.lode", `UPDATE wait SET object = ${quoted} || object, call = ${quoted} || call, thread_name = ${quoted}, holder_call = ${quoted};
+	UPDATE frame SET function = ${quoted} || function; UPDATE function SET name = ${quoted} || name; UPDATE thread_time SET name = ${quoted}`);
+
 /* Three threads in turn, of which two store to bytes of their own, and one loads those of one. */
 const turns = Array.from({ length: 300 }, (_, i) => i % 3).map((one) => `fetch,${0x1000 + 16 * one},4,${one}\n${one === 2 ? "load" : "store"},${0x8000 + (one === 1 ? 8 : 0)},8,${one}\n`);
 writeFileSync("turns.csv", `kind,address,size,thread\n${turns.join("")}`);
@@ -324,7 +360,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "tops.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "tops.lode", "waiting.lode", "evil-waiting.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -401,7 +437,8 @@ await check("views are in the order of their use, and those that have nothing ar
 	const other = listen(await context.newPage());
 	await other.goto(alone.link);
 	await other.waitForSelector(".findings");
-	expect("one profile alone", await other.locator("nav a").allInnerTexts(), ["Findings", "Code", "Flame graph", "Memory", "Sequences"]);
+	const waits = (await other.evaluate(async () => (await (await fetch("/api/profiles")).json()).profiles[0].has_waits)) ? ["Waiting"] : [];
+	expect("one profile alone", await other.locator("nav a").allInnerTexts(), ["Findings", "Code", "Flame graph", ...waits, "Memory", "Sequences"]);
 	/* What stands in an empty field is not taken for a value. */
 	const style = await other.locator("input[placeholder]").first().evaluate((one) => [getComputedStyle(one, "::placeholder").fontStyle, getComputedStyle(one).fontStyle]);
 	expect("placeholders", style, ["italic", "normal"]);
@@ -1004,6 +1041,37 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 	await picture("flame-tops");
 });
 
+await check("waits are those of lode report --waits, and lead to the waiting line", async (expect) => {
+	const known = json("report", "waiting.lode", "--waits").waits.filter((one) => !one.idle && one.reason !== "unseen");
+	await at(`#/findings?profile=${WAITING}`);
+	await page.click('nav a:text("Waiting")');
+	await page.waitForSelector(".waits td");
+	await settle();
+	expect("hash", await hash(), `#/waits?profile=${WAITING}`);
+	const rows = page.locator(".waits >> nth=0 >> tbody tr");
+	expect("rows", await rows.count(), known.length);
+	expect("reasons", await texts(".waits >> nth=0 >> td.what > b"), known.map((one) => one.reason));
+	expect("numbers", await texts(".waits >> nth=0 >> td:nth-child(2)"), known.map((one) => Math.round(one.count).toLocaleString("en-US")));
+	const number = known.findIndex((one) => one.reason === "lock");
+	const text = await rows.nth(number).innerText();
+	for (const part of ["counted_lock", "count_slowly (waiting.c:7)", "by waiting"]) expect(part, text.includes(part), true);
+	expect("holder", text.includes("of it while its holder was in"), known[number].holder !== null);
+	await picture("waits");
+	await rows.nth(number).locator("a").first().click();
+	await page.waitForSelector(".code tr.target");
+	expect("function", (await page.innerText("h2")).includes("count_slowly"), true);
+	expect("line", (await page.innerText(".source tr.marked")).includes("pthread_mutex_lock"), true);
+	/* A function that never ran in a sample has no code here, but stacks. */
+	await at(`#/waits?profile=${WAITING}`);
+	await page.click('.waits td:has-text("join") a');
+	await page.waitForSelector(".flame canvas");
+	expect("stacks", await hash(), `#/flame?profile=${WAITING}&text=main&o.weight=waiting`);
+	/* Of a stretch of time nothing is known, which is said. */
+	await at(`#/waits?profile=${WAITING}&o.time=0..0.1`);
+	await page.waitForSelector(".problem");
+	expect("a part", (await page.innerText(".problem")).includes("no waits are known"), true);
+});
+
 await check("timeline: a range and a thread, by mouse and keys, become options of the questions", async (expect) => {
 	const { seconds, threads } = await page.evaluate(async () => (await fetch("/api/timeline?profile=10")).json());
 	const known = json("report", "workers.lode", "--programs", "--by", "thread").programs;
@@ -1249,6 +1317,7 @@ await check("the page's questions are answered", async (expect) => {
 		Graph: ["graph?function-number=0", `graph?profile=${WINDOWS}&function-number=${divide}`],
 		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
 		Threads: ["timeline?profile=10", "timeline?profile=4"],
+		Waits: [`waits?profile=${WAITING}`],
 		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=4", `flame?profile=${TOPS}`],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],
 		Heat: ["heat?profile=3"],
@@ -1297,6 +1366,7 @@ const views = {
 	graph: `#/code?function=${hottest}&pane=graph`,
 	flame: "#/flame?profile=5",
 	paths: "#/flame?profile=5&pane=table",
+	waits: `#/waits?profile=${WAITING}`,
 	memory: "#/memory",
 	groups: "#/memory?pane=pivot&by=object&by=function",
 	columns: "#/memory?pane=pivot&by=object&column=function",
@@ -1306,7 +1376,7 @@ const views = {
 	curves: "#/traces",
 };
 const ready = {
-	findings: ".detail .code", diagnoses: ".diagnosis-places", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block", flame: ".flame canvas", paths: ".flame-table tbody tr",
+	findings: ".detail .code", diagnoses: ".diagnosis-places", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block", flame: ".flame canvas", paths: ".flame-table tbody tr", waits: ".waits td",
 	memory: ".picture canvas", groups: ".pivot .key", columns: ".crossed .key", types: ".layout", placement: ".placement .chosen", sharing: ".sharing, .empty", curves: ".plot canvas",
 };
 /* Of which axe-core and a hostile profile are tried elsewhere, or that are of no profile. */
@@ -1379,6 +1449,7 @@ await check("what a profile holds is text, whatever it says", async (expect) => 
 		if (name === "curves" || name === "sharing") continue;
 		if (name === "flame" || name === "paths") await at(`${views[name].replace("=5", "=6")}&text=script&zoom=1`);
 		else if (name === "diagnoses") await at(views[name].replace(`=${CAUSES}`, `=${EVIL_CAUSES}`));
+		else if (name === "waits") await at(views[name].replace(`=${WAITING}`, `=${EVIL_WAITING}`));
 		else await go(name, "profile=1");
 		await page.waitForSelector(ready[name]);
 		const found = await page.evaluate(() => ({
@@ -1410,6 +1481,13 @@ await check("one file has the page, and needs no server", async (expect) => {
 	await causes.locator(".diagnosis-places a").first().click();
 	await causes.waitForSelector("table.code");
 	await causes.close();
+	run(lode, "report", "waiting.lode", "--html", "waiting.html");
+	const waiting = listen(await context.newPage());
+	await waiting.goto(`file://${work}/waiting.html#/waits`);
+	await waiting.waitForSelector(".waits td");
+	await waiting.locator(".waits a").first().click();
+	await waiting.waitForSelector("table.code");
+	await waiting.close();
 	run(lode, "report", "calls.lode", "--html", "calls.html");
 	const flame = listen(await context.newPage());
 	await flame.goto(`file://${work}/calls.html#/flame?inverted=1&pane=table`);

@@ -42,6 +42,7 @@ static const struct {
 	{&lode_compared_row_columns, "ComparedRow", true},
 	{&lode_compared_cause_columns, "ComparedCause", true},
 	{&lode_compared_diagnosis_columns, "ComparedDiagnosis", true},
+	{&lode_wait_columns, "Wait", true},
 };
 
 static const char head[] =

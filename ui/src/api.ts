@@ -3,7 +3,7 @@
 // Queries to lode serve. A query whose answer is not needed any more is cancelled, with its work on the
 // server.
 import { useEffect, useState } from "preact/hooks";
-import type { CalledFunction, Caller, Cache, CodePlace, ComparedDiagnosis, ComparedRow, ComparedTotal, CurvePoint, Diagnosis, Finding, FunctionRow, LayoutRow, MissesRow, PivotRow, Sequence, SharedLine, TopFunction, Totals } from "./api_types";
+import type { CalledFunction, Caller, Cache, CodePlace, ComparedDiagnosis, ComparedRow, ComparedTotal, CurvePoint, Diagnosis, Finding, FunctionRow, LayoutRow, MissesRow, PivotRow, Sequence, SharedLine, TopFunction, Totals, Wait } from "./api_types";
 import type {} from "./early";
 
 export * from "./api_types";
@@ -252,7 +252,7 @@ export interface Head {
 export interface Served {
 	version: string;
 	/** program: its command, as it was recorded */
-	profiles: { number: number; name: string; program: string | null; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
+	profiles: { number: number; name: string; program: string | null; fault: string | null; has_memory: boolean; has_waits: boolean; events: string[]; runs: string[] }[];
 	traces: { number: number; name: string }[];
 	live: { program: string; is_over: boolean } | null;
 }
@@ -335,6 +335,18 @@ export interface Calls {
 	inclusive: number | null;
 	callers: Caller[];
 	callees: Caller[];
+}
+export interface Waits extends Head {
+	clock_seconds: number;
+	running_seconds: number;
+	waiting_seconds: number;
+	seen: number; /* share of the waiting */
+	head: string | null; /* where the time by the clock went; null: it is not waiting */
+	has_path: boolean;
+	path_running_seconds?: number;
+	path_sure?: number;
+	path_threads?: number;
+	waits: Wait[];
 }
 export interface Threads {
 	seconds: number;

@@ -405,3 +405,19 @@ export interface ComparedDiagnosis {
 	base: ComparedCause;
 	new: ComparedCause;
 }
+export interface Wait {
+	reason: string;
+	object: string;
+	thread_names: string[];
+	function: string | null;
+	short_function?: string;
+	function_number: number | null;
+	file: string | null;
+	line: number;
+	holder: { function: string | null; short_function?: string; function_number: number | null; file: string | null; line: number; call: string | null; share: number } | null;
+	seconds: number;
+	count: number;
+	longest: number;
+	path_seconds: number;
+	idle: boolean;
+}

@@ -17,12 +17,13 @@ import { SequencesView } from "./sequences";
 import { change, href, linkTo, PART_VIEWS, type Route, useRoute } from "./state";
 import { Timeline } from "./timeline";
 import { TracesView } from "./traces";
+import { WaitsView } from "./waits";
 
 interface View {
 	name: string;
 	title: string;
 	View: (props: { route: Route; profile?: Served["profiles"][number] | undefined; served: Served }) => preact.ComponentChild;
-	isThere?: (served: Served | null) => boolean; /* always, unless given */
+	isThere?: (served: Served | null, profile: Served["profiles"][number] | undefined) => boolean; /* always, unless given */
 }
 const hasProfile = (served: Served | null) => served?.profiles.length !== 0;
 /* In the order of their use. */
@@ -30,6 +31,7 @@ const allViews: View[] = [
 	{ name: "findings", title: "Findings", View: FindingsView, isThere: hasProfile },
 	{ name: "code", title: "Code", View: CodeView, isThere: hasProfile },
 	{ name: "flame", title: "Flame graph", View: FlameView, isThere: hasProfile },
+	{ name: "waits", title: "Waiting", View: WaitsView, isThere: (_, profile) => profile?.has_waits === true },
 	{ name: "compare", title: "Compare", View: CompareView, isThere: (served) => (served?.profiles.length ?? 0) > 1 },
 	{ name: "memory", title: "Memory", View: MemoryView, isThere: hasProfile },
 	{ name: "traces", title: "Traces", View: TracesView, isThere: (served) => file === null && (served?.traces.length ?? 0) > 0 },
@@ -89,7 +91,7 @@ function App() {
 	const served = useAnswer<Served>("profiles", { again: again || null });
 	const number = Number(route.params.get("profile") ?? 0);
 	const profile = served.data?.profiles.find((one) => one.number === number);
-	const views = allViews.filter((one) => one.isThere?.(served.data) ?? true);
+	const views = allViews.filter((one) => one.isThere?.(served.data, profile) ?? true);
 	/* There may be no profile: while a program is recorded, or if only a trace is served. */
 	const isBegin = !location.hash.replace(/^#\/?/, "");
 	const isLive = served.data?.live != null && isBegin;

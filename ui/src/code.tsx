@@ -190,7 +190,9 @@ function FunctionCode({ route }: { route: Route }) {
 		() => (data?.sources ?? []).filter((one) => one.lines.length > 0).sort((a, b) => fileWeight(b, weights) - fileWeight(a, weights)),
 		[data, weights],
 	);
-	const target = at ?? hot[0]?.address ?? null;
+	/* A line of source may lead here, too: "FILE:LINE". */
+	const lineAsked = route.params.get("line");
+	const target = at ?? (lineAsked && lines.find((one) => keyOf(one) === lineAsked)?.address) ?? hot[0]?.address ?? null;
 	const rank = hot.findIndex((one) => one.address === target);
 	/* One scale for the instructions and the lines shown, which cost as much as theirs together. */
 	const most = Math.max(...(sources.length > 0 ? weights.values() : []), ...hot.slice(0, 1).map(weightOf), 0);

@@ -65,6 +65,12 @@ export function each(value: number, isLeast: boolean, isCounted: boolean, unit: 
 	return `${sign}${amount(value)} ${isCounted ? unit : "×"}`;
 }
 
+/** "2.83 s", "4.66 ms", "90.0 µs" */
+export function duration(seconds: number): string {
+	if (!(seconds > 0)) return "0";
+	return seconds >= 0.1 ? `${amount(seconds)} s` : seconds >= 1e-3 ? `${amount(1e3 * seconds)} ms` : `${amount(1e6 * seconds)} µs`;
+}
+
 /** A name as it is shown: an answer has `short_X` beside `X` where that is shorter. */
 export function shortOf<T extends object>(row: T, member: string & keyof T): string | null {
 	const names = row as Record<string, string | null | undefined>;

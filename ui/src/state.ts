@@ -34,7 +34,7 @@ export function href(view: string, params: URLSearchParams, change: Change = {})
 export const PART = ["o.time", "o.thread", "o.command", "o.pid", "o.where"];
 /** The option that chooses the event that weighs; those views have it, too. */
 export const WEIGHT = "o.weight";
-export const PART_VIEWS = ["findings", "code", "flame"];
+export const PART_VIEWS = ["findings", "code", "flame", "waits"];
 
 /** A view of the same profile, run and part of the recording, without other parameters. */
 export function linkTo(view: string, route: Route, change: Change = {}): string {

@@ -41,26 +41,43 @@ static void clear_group(void *data)
 
 /* --- places --- */
 
+static const LodeFrame *frame_at(const LodeStacks *stacks, uint32_t stack)
+{
+	return &LODE_AT(stacks->frames, LodeFrame, LODE_AT(stacks->stacks, LodeStack, stack).frame);
+}
+
+static LodeWaitPlace place_at(const LodeStacks *stacks, uint32_t stack)
+{
+	const LodeFrame *frame = frame_at(stacks, stack), *code = frame;
+	uint32_t outer = LODE_AT(stacks->stacks, LodeStack, stack).outer;
+
+	for (; code->is_inlined && outer < stacks->stacks->len;
+		outer = LODE_AT(stacks->stacks, LodeStack, outer).outer)
+		code = frame_at(stacks, outer);
+	return (LodeWaitPlace){.function = frame->function,
+		.file = frame->line > 0 ? frame->file : NULL,
+		.code = code->function,
+		.image = code->image,
+		.line = frame->line};
+}
+
 LodeWaitPlace lode_wait_place_of(
 	const LodeProfile *profile, const LodeOwnLines *own, uint32_t stack)
 {
 	const LodeStacks *stacks = profile->stacks;
-	const LodeFrame *named = NULL;
+	uint32_t named = LODE_NONE;
 
-	for (uint32_t at = stack; stacks != NULL && at < stacks->stacks->len;) {
-		const LodeStack *row = &LODE_AT(stacks->stacks, LodeStack, at);
-		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, row->frame);
-		if (lode_own_lines_is_own_frame(own, frame) && frame->function != NULL)
-			return (LodeWaitPlace){
-				frame->function, frame->line > 0 ? frame->file : NULL, frame->line};
-		if (named == NULL && frame->function != NULL &&
-			g_strcmp0(frame->image, "[kernel]") != 0)
-			named = frame;
-		at = row->outer;
+	for (uint32_t at = stack; stacks != NULL && at < stacks->stacks->len;
+		at = LODE_AT(stacks->stacks, LodeStack, at).outer) {
+		const LodeFrame *frame = frame_at(stacks, at);
+		if (frame->function == NULL)
+			continue;
+		if (lode_own_lines_is_own_frame(own, frame))
+			return place_at(stacks, at);
+		if (named == LODE_NONE && g_strcmp0(frame->image, "[kernel]") != 0)
+			named = at;
 	}
-	return named == NULL ? (LodeWaitPlace){0}
-	                     : (LodeWaitPlace){named->function,
-				       named->line > 0 ? named->file : NULL, named->line};
+	return named != LODE_NONE ? place_at(stacks, named) : (LodeWaitPlace){0};
 }
 
 /* --- groups --- */

@@ -22,6 +22,7 @@ typedef struct LodeProfile LodeProfile;
 /* Texts are borrowed from the profile; NULL or 0: not known. */
 typedef struct {
 	const char *function, *file;
+	const char *code, *image; /* the function that it is in the code of, by inlining another */
 	uint32_t line;
 } LodeWaitPlace;
 

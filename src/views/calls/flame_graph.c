@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/calls/flame_graph.h"
 
-#include "base/arrays/id_cache.h"
+#include "analyses/calls/function_numbers.h"
 #include "base/error.h"
 #include "model/index.h"
 #include "model/profile.h"
@@ -137,25 +137,6 @@ static void add_narrower(Graph *self)
 	}
 }
 
-/* Numbers of the profile's functions, by name and image; strings of a profile are equal where their
- * addresses are. */
-static void number_functions(const Graph *self, LodeIdCache *numbers)
-{
-	const LodeProfile *profile = self->export->profile;
-
-	lode_id_cache_init(numbers);
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
-		const LodeFunction *function = lode_profile_function(profile, i);
-		const char *image = lode_profile_image(profile, function->image)->path;
-		const LodeIdKey key = {
-			{(uint64_t)(uintptr_t)function->name, (uint64_t)(uintptr_t)image}};
-		bool is_new;
-		LodeIdSlot *slot = lode_id_cache_find(numbers, &key, &is_new);
-		if (is_new)
-			slot->id = i;
-	}
-}
-
 static void put_name(LodeJsonStream *json, const char *name)
 {
 	g_autofree char *text = name != NULL ? lode_display_text(name, false) : NULL;
@@ -174,31 +155,28 @@ static void put_short_name(LodeJsonStream *json, const char *name)
 static void put_functions(Graph *self)
 {
 	LodeJsonStream *json = &self->json;
-	LodeIdCache numbers;
+	g_auto(LodeFunctionNumbers) numbers;
 
-	number_functions(self, &numbers);
+	lode_function_numbers_init(&numbers, self->export->profile);
 	lode_json_member_begin(json, "functions", '[');
 	for (guint i = 0; i < self->functions->len; i++) {
 		uint32_t function = g_array_index(self->functions, uint32_t, i);
 		const LodeFrame *frame = frame_of(self, function);
-		const LodeIdKey key = {
-			{(uint64_t)(uintptr_t)frame->function, (uint64_t)(uintptr_t)frame->image}};
-		bool is_new;
-		const LodeIdSlot *slot = lode_id_cache_find(&numbers, &key, &is_new);
+		uint32_t number = lode_function_numbers_find(
+			&numbers, frame->function, frame->image);
 		lode_json_line(json);
 		lode_json_begin(json, '[');
 		put_name(json, frame->function);
 		put_name(json, frame->image);
-		if (is_new || frame->function == NULL)
+		if (number == LODE_NONE)
 			lode_json_string(json, NULL);
 		else
-			lode_json_integer(json, slot->id);
+			lode_json_integer(json, number);
 		lode_json_bool(json, self->are_chosen != NULL && self->are_chosen[function]);
 		put_short_name(json, frame->function);
 		lode_json_end(json, ']');
 	}
 	lode_json_end(json, ']');
-	lode_id_cache_clear(&numbers);
 }
 
 /* A field of all rows: a double, or a uint32_t of which LODE_NONE is written as −1. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/waits/wait_list.h"
 
+#include "analyses/calls/function_numbers.h"
 #include "analyses/waits/wait_groups.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/index.h"
 #include "model/profile.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
+#include "views/form/function_name.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 #include "views/profile/wait_lines.h"
@@ -23,6 +26,7 @@ typedef struct {
 	const LodeWaitListOptions *options;
 	const GArray *groups;
 	GArray *shown; /* guint: of the groups */
+	LodeFunctionNumbers *numbers;
 } List;
 
 typedef struct {
@@ -30,6 +34,8 @@ typedef struct {
 	char *reason;
 	const char *object, *function, *file, *holder_function, *holder_file, *holder_call;
 	uint32_t line, holder_line;
+	double number,
+		holder_number; /* of functions; no number: their code is not in the profile */
 	GPtrArray *thread_names;
 	double seconds, count, mean, longest, path_seconds, holder_share;
 	bool is_idle;
@@ -103,6 +109,8 @@ static void put_holder(LodeJsonStream *json, const void *data, const void *user_
 	}
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "function", row->holder_function);
+	lode_function_name_json_short(json, "function", row->holder_function);
+	lode_json_member_number(json, "function_number", row->holder_number);
 	lode_json_member_string(json, "file", row->holder_file);
 	lode_json_member_number(json, "line", row->holder_line);
 	lode_json_member_string(json, "call", row->holder_call);
@@ -116,12 +124,15 @@ static const LodeColumn columns[] = {
 		.dropped = 1},
 	{"thread_names", LODE_CELL_TEXTS(Row, thread_names)},
 	{"function", LODE_CELL_NAME(Row, function), .is_nullable = true},
+	{"function_number", LODE_CELL_NUMBER(Row, number), .is_nullable = true,
+		.only = LODE_IN_JSON},
 	{"file", LODE_CELL_TEXT(Row, file), .is_nullable = true},
 	{"line", LODE_CELL_NUMBER(Row, line)},
 	{NULL, LODE_CELL_TEXT(Row, function), .append = append_place, .at = 8, .title = "where"},
 	{"holder", LODE_CELL_JSON(put_holder), .only = LODE_IN_JSON,
-		.type = "{ function: string | null; file: string | null; line: number; call: "
-			"string | null; share: number } | null"},
+		.type = "{ function: string | null; short_function?: string; function_number: "
+			"number | null; file: string | null; line: number; call: string | null; "
+			"share: number } | null"},
 	{"holder:function", LODE_CELL_TEXT(Row, holder_function), .only = LODE_IN_CSV},
 	{"holder:file", LODE_CELL_TEXT(Row, holder_file), .only = LODE_IN_CSV},
 	{"holder:line", LODE_CELL_NUMBER(Row, holder_line), .only = LODE_IN_CSV},
@@ -140,6 +151,13 @@ static const LodeColumn columns[] = {
 };
 const LodeColumns lode_wait_columns = LODE_COLUMNS("waits", columns, Row);
 
+static double number_of(const List *self, const LodeWaitPlace *place)
+{
+	uint32_t number = lode_function_numbers_find(self->numbers, place->code, place->image);
+
+	return number != LODE_NONE ? number : (double)NAN;
+}
+
 static void fill_row(size_t number, void *out, const void *user_data)
 {
 	const List *self = user_data;
@@ -154,9 +172,11 @@ static void fill_row(size_t number, void *out, const void *user_data)
 		.function = group->place.function,
 		.file = group->place.file,
 		.line = group->place.line,
+		.number = number_of(self, &group->place),
 		.holder_function = group->holder.function,
 		.holder_file = group->holder.file,
 		.holder_line = group->holder.line,
+		.holder_number = number_of(self, &group->holder),
 		.holder_call = group->holder_call,
 		.holder_share = group->holder_share,
 		.thread_names = g_ptr_array_ref(group->thread_names),
@@ -298,7 +318,8 @@ bool lode_wait_list_write(
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
 	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
 	g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(guint));
-	List self = {profile, options, groups, shown};
+	g_auto(LodeFunctionNumbers) numbers;
+	List self = {profile, options, groups, shown, &numbers};
 	LodeListing listing = {.columns = &lode_wait_columns,
 		.fill = fill_row,
 		.user_data = &self,
@@ -308,6 +329,7 @@ bool lode_wait_list_write(
 		.tells_left_out = true};
 	LodeJsonStream json;
 
+	lode_function_numbers_init(&numbers, profile);
 	if (options->format == LODE_VIEW_TEXT) {
 		write_text(&self, &listing, out);
 		return lode_view_flush(out, error);
@@ -326,6 +348,8 @@ bool lode_wait_list_write(
 	lode_json_member_number(&json, "waiting_seconds", waits->waiting_ns / 1e9);
 	lode_json_member_number(&json, "seen",
 		waits->waiting_ns > 0 ? MIN(waits->seen_ns / waits->waiting_ns, 1) : 1);
+	g_autofree char *head = lode_waits_head(profile, &options->terminal);
+	lode_json_member_string(&json, "head", head);
 	lode_json_member_bool(&json, "has_path", waits->has_path);
 	if (waits->has_path) {
 		lode_json_member_number(

@@ -36,6 +36,8 @@ static LodeProfile *profile_new(void)
 
 	profile->stacks = lode_stacks_new();
 	profile->program = lode_profile_intern(profile, "./app");
+	made_small_function(profile, "seal", 1);
+	made_small_function(profile, "post", 1);
 	for (uint32_t i = 0; i < 3; i++) {
 		g_autofree char *name = g_strdup_printf("worker %u", 3 - i);
 		LodeWait row = {.reason = LODE_WAIT_LOCK,
@@ -156,6 +158,7 @@ static void test_json(void)
 	g_assert_cmpstr(json_object_get_string_member(lock, "function"), ==, "post");
 	g_assert_cmpstr(json_object_get_string_member(lock, "file"), ==, "/home/me/ledger.c");
 	g_assert_cmpint(json_object_get_int_member(lock, "line"), ==, 31);
+	g_assert_cmpint(json_object_get_int_member(lock, "function_number"), ==, 1);
 	g_assert_cmpfloat(json_object_get_double_member(lock, "seconds"), ==, 3);
 	g_assert_cmpfloat(json_object_get_double_member(lock, "count"), ==, 300);
 	g_assert_false(json_object_get_boolean_member(lock, "idle"));
@@ -164,11 +167,13 @@ static void test_json(void)
 	g_assert_cmpstr(json_array_get_string_element(names, 0), ==, "worker 1");
 	JsonObject *holder = json_object_get_object_member(lock, "holder");
 	g_assert_cmpstr(json_object_get_string_member(holder, "function"), ==, "seal");
+	g_assert_cmpint(json_object_get_int_member(holder, "function_number"), ==, 0);
 	g_assert_true(json_object_get_null_member(holder, "call"));
 	g_assert_cmpfloat(fabs(json_object_get_double_member(holder, "share") - 1.7 / 3), <, 0.001);
 	JsonObject *idle = json_array_get_object_element(waits, 1);
 	g_assert_true(json_object_get_boolean_member(idle, "idle"));
 	g_assert_true(json_object_get_null_member(idle, "holder"));
+	g_assert_true(json_object_get_null_member(idle, "function_number"));
 	/* Never null. */
 	g_assert_cmpstr(json_object_get_string_member(idle, "object"), ==, "socket");
 	JsonObject *unseen = json_array_get_object_element(waits, 3);
