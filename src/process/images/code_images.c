@@ -202,6 +202,15 @@ void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char 
 		known->file = g_strdup(file);
 }
 
+void lode_code_images_set_binary(LodeCodeImages *self, uint32_t image, LodeBinaryImage *binary)
+{
+	LodeCodeImage *known = image_at(self, image);
+
+	known->binary = binary;
+	known->functions = lode_binary_image_functions(binary, &known->n_functions);
+	known->is_looked_for = known->is_opened = true;
+}
+
 const char *lode_code_image_build_id(const LodeCodeImage *self)
 {
 	return self->binary != NULL ? lode_binary_image_build_id(self->binary)

@@ -62,6 +62,9 @@ uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, con
 /* Where the file of an image lies, as a running process shows; before it is looked for. */
 void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file);
 
+/* An image that is of no file; taken over. Before it is opened. */
+void lode_code_images_set_binary(LodeCodeImages *self, uint32_t image, LodeBinaryImage *binary);
+
 /* Opens all that are not, by as many workers; 0: as many as there are processors. When it is
  * cancelled, some are not. */
 void lode_code_images_open_all(

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/interpreters/python_frames.h"
+
+#include <string.h>
+
+enum {
+	/* What is read at once: some sixty frames. Half a page after a frame is not of its calls.
+	 */
+	WINDOW_BYTES = 8192,
+	PAGE_BYTES = 4096,
+	MAX_INTERPRETERS = 64,
+	MAX_THREADS = 1 << 14,
+	MAX_NAME = 1024, /* characters */
+	MAX_TABLE_BYTES = 1 << 18,
+	MAX_CODE_BYTES = 1 << 26,
+	MAX_CODES = 1 << 18,  /* of a process */
+	MAX_HEAD_BYTES = 256, /* of an object */
+};
+
+/* A thread is looked for again after this time, and so is the head of code read: others may be
+ * where it was. */
+#define THREADS_NS UINT64_C(20000000)
+#define CODE_NS UINT64_C(50000000)
+
+typedef struct {
+	uint32_t number, first_line, n_bytes;
+	uint64_t name, file, lines; /* where these are */
+	uint64_t checked_ns;
+	GArray *table; /* LodePythonLine */
+} Code;
+
+struct LodePythonFrames {
+	LodePythonSymbols symbols;
+	LodeForeignMemory memory;
+	const LodePythonLayout *layout;
+	uint32_t *next_code; /* borrowed */
+	GHashTable *codes;   /* address → Code */
+	GHashTable *threads; /* tid → address of its PyThreadState */
+	GStringChunk *texts;
+	uint64_t threads_ns; /* when these were listed */
+	uint64_t window_start;
+	size_t window_bytes; /* that were read */
+	uint8_t window[WINDOW_BYTES];
+};
+
+static void free_code(void *data)
+{
+	Code *self = data;
+
+	g_array_unref(self->table);
+	g_free(self);
+}
+
+LodePythonFrames *lode_python_frames_new(
+	const LodePythonSymbols *symbols, const LodeForeignMemory *memory, uint32_t *next_code)
+{
+	const LodePythonLayout *layout = lode_python_layout_find(symbols->version_hex);
+
+	if (layout == NULL)
+		return NULL;
+	LodePythonFrames *self = g_new0(LodePythonFrames, 1);
+	self->symbols = *symbols;
+	self->memory = *memory;
+	self->layout = layout;
+	self->next_code = next_code;
+	self->codes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_code);
+	self->threads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	self->texts = g_string_chunk_new(4096);
+	return self;
+}
+
+void lode_python_frames_free(LodePythonFrames *self)
+{
+	if (self == NULL)
+		return;
+	g_hash_table_unref(self->codes);
+	g_hash_table_unref(self->threads);
+	g_string_chunk_free(self->texts);
+	g_free(self);
+}
+
+/* --- memory --- */
+
+static bool read_all(const LodePythonFrames *self, uint64_t address, void *to, size_t size)
+{
+	return address != 0 && address <= UINT64_MAX - size &&
+	       self->memory.read(self->memory.data, address, to, size) == size;
+}
+
+/* 0 also where nothing can be read. */
+static uint64_t read_pointer(const LodePythonFrames *self, uint64_t address)
+{
+	uint64_t value;
+
+	return read_all(self, address, &value, sizeof(value)) ? value : 0;
+}
+
+static uint64_t u64_at(const uint8_t *bytes, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t u32_at(const uint8_t *bytes, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+/* --- threads --- */
+
+static void list_threads_of(LodePythonFrames *self, uint64_t interpreter)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint64_t thread = read_pointer(self, interpreter + layout->threads_head);
+
+	for (unsigned i = 0; i < MAX_THREADS && thread != 0; i++) {
+		uint64_t tid = read_pointer(self, thread + layout->native_thread);
+		if (tid > 0 && tid <= INT32_MAX)
+			g_hash_table_insert(self->threads, GINT_TO_POINTER((gint)tid),
+				g_memdup2(&thread, sizeof(thread)));
+		thread = read_pointer(self, thread + layout->next_thread);
+	}
+}
+
+static void list_threads(LodePythonFrames *self)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint64_t interpreter = read_pointer(
+		self, self->symbols.runtime + layout->interpreters_head);
+
+	g_hash_table_remove_all(self->threads);
+	for (unsigned i = 0; i < MAX_INTERPRETERS && interpreter != 0; i++) {
+		list_threads_of(self, interpreter);
+		interpreter = read_pointer(self, interpreter + layout->next_interpreter);
+	}
+}
+
+/* The state of a thread that is known, if it is still that thread's; 0. */
+static uint64_t known_thread(const LodePythonFrames *self, pid_t tid)
+{
+	const uint64_t *thread = g_hash_table_lookup(self->threads, GINT_TO_POINTER(tid));
+
+	return thread != NULL && read_pointer(self, *thread + self->layout->native_thread) ==
+	                                 (uint64_t)tid
+	               ? *thread
+	               : 0;
+}
+
+static uint64_t find_thread(LodePythonFrames *self, pid_t tid, uint64_t now_ns)
+{
+	uint64_t known = known_thread(self, tid);
+
+	if (known != 0 || now_ns - self->threads_ns < THREADS_NS)
+		return known;
+	self->threads_ns = now_ns;
+	list_threads(self);
+	return known_thread(self, tid);
+}
+
+/* --- code objects --- */
+
+/* A character of text that has so many bytes for each. */
+static gunichar character_at(const uint8_t *bytes, size_t i, unsigned width)
+{
+	uint16_t two;
+
+	if (width == 1)
+		return bytes[i];
+	if (width == 4)
+		return u32_at(bytes, i * 4);
+	memcpy(&two, bytes + i * 2, sizeof(two));
+	return two;
+}
+
+/* A str object in UTF-8, kept as long as the frames; NULL: it is not one. */
+static const char *read_text(LodePythonFrames *self, uint64_t address)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint8_t head[MAX_HEAD_BYTES], bytes[MAX_NAME * 4];
+
+	if (!read_all(self, address, head, layout->ascii_bytes) ||
+		u64_at(head, layout->type) != self->symbols.text_type)
+		return NULL;
+	/* two bits: interned, three: bytes of a character, one each: compact, ASCII */
+	uint32_t state = u32_at(head, layout->text_state);
+	unsigned width = state >> 2 & 7;
+	bool is_compact = (state >> 5 & 1) != 0, is_ascii = (state >> 6 & 1) != 0;
+	uint64_t length = u64_at(head, layout->text_length);
+	if (!is_compact || (width != 1 && width != 2 && width != 4) || length > INT64_MAX)
+		return NULL;
+	size_t n = MIN(length, MAX_NAME);
+	if (n > 0 &&
+		!read_all(self, address + (is_ascii ? layout->ascii_bytes : layout->text_bytes),
+			bytes, n * width))
+		return NULL;
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (size_t i = 0; i < n; i++) {
+		gunichar character = character_at(bytes, i, width);
+		g_string_append_unichar(
+			text, character != 0 && g_unichar_validate(character) ? character : 0xfffd);
+	}
+	return g_string_chunk_insert_const(self->texts, text->str);
+}
+
+/* Appends nothing where there is no table. */
+static void read_lines(LodePythonFrames *self, uint64_t address, Code *code)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint8_t head[MAX_HEAD_BYTES];
+
+	if (!read_all(self, address, head, layout->bytes_data) ||
+		u64_at(head, layout->type) != self->symbols.bytes_type)
+		return;
+	size_t size = MIN(u64_at(head, layout->size), MAX_TABLE_BYTES);
+	g_autofree uint8_t *bytes = g_malloc(MAX(size, 1));
+	if (size > 0 && read_all(self, address + layout->bytes_data, bytes, size))
+		lode_python_lines_read(bytes, size, code->first_line, code->n_bytes, code->table);
+}
+
+static uint32_t last_line_of(const Code *code)
+{
+	uint32_t last = code->first_line;
+
+	for (guint i = 0; i < code->table->len; i++)
+		last = MAX(last, g_array_index(code->table, LodePythonLine, i).line);
+	return last;
+}
+
+/* What the head of a code object says; false: it is none. */
+static bool read_code_head(const LodePythonFrames *self, uint64_t address, Code *out)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint8_t head[MAX_HEAD_BYTES];
+
+	if (!read_all(self, address, head, layout->code_bytes) ||
+		u64_at(head, layout->type) != self->symbols.code_type)
+		return false;
+	uint64_t n_units = u64_at(head, layout->code_size);
+	uint32_t first_line = u32_at(head, layout->code_first_line);
+	if (n_units > MAX_CODE_BYTES / 2 || first_line > LODE_SCRIPT_MAX_LINE)
+		return false;
+	*out = (Code){
+		.first_line = MAX(first_line, 1),
+		.n_bytes = (uint32_t)n_units * 2,
+		.name = u64_at(head, layout->code_name),
+		.file = u64_at(head, layout->code_file),
+		.lines = u64_at(head, layout->code_lines),
+	};
+	return true;
+}
+
+static bool is_same_code(const Code *a, const Code *b)
+{
+	return a->first_line == b->first_line && a->n_bytes == b->n_bytes && a->name == b->name &&
+	       a->file == b->file && a->lines == b->lines;
+}
+
+static const Code *add_code(
+	LodePythonFrames *self, uint64_t address, const Code *head, GArray *out_codes)
+{
+	LodeScriptCode told = {.language = "python",
+		.function = read_text(self, head->name),
+		.file = read_text(self, head->file)};
+
+	if (told.function == NULL || told.file == NULL ||
+		g_hash_table_size(self->codes) >= MAX_CODES)
+		return NULL;
+	Code *added = g_memdup2(head, sizeof(*head));
+	added->table = g_array_new(FALSE, FALSE, sizeof(LodePythonLine));
+	read_lines(self, head->lines, added);
+	added->number = told.number = (*self->next_code)++;
+	told.first_line = added->first_line;
+	told.last_line = last_line_of(added);
+	g_array_append_val(out_codes, told);
+	g_hash_table_insert(self->codes, g_memdup2(&address, sizeof(address)), added);
+	return added;
+}
+
+/* NULL: there is none. */
+static const Code *find_code(
+	LodePythonFrames *self, uint64_t address, uint64_t now_ns, GArray *out_codes)
+{
+	Code *known = g_hash_table_lookup(self->codes, &address), head;
+
+	if (known != NULL && now_ns - known->checked_ns < CODE_NS)
+		return known;
+	if (!read_code_head(self, address, &head))
+		return NULL;
+	head.checked_ns = now_ns;
+	if (known == NULL || !is_same_code(known, &head))
+		return add_code(self, address, &head, out_codes);
+	known->checked_ns = now_ns;
+	return known;
+}
+
+/* --- frames --- */
+
+static const uint8_t *in_window(const LodePythonFrames *self, uint64_t address, size_t size)
+{
+	uint64_t offset = address - self->window_start;
+
+	return address >= self->window_start && self->window_bytes >= size &&
+	                       offset <= self->window_bytes - size
+	               ? self->window + offset
+	               : NULL;
+}
+
+/* Reads a frame with what lies before it: the frames that called it, as a rule. */
+static const uint8_t *read_window(LodePythonFrames *self, uint64_t frame)
+{
+	size_t size = self->layout->frame_bytes;
+	uint64_t starts[] = {frame + size - WINDOW_BYTES, frame & ~(uint64_t)(PAGE_BYTES - 1)};
+
+	for (unsigned i = frame < WINDOW_BYTES ? 1 : 0; i < G_N_ELEMENTS(starts); i++) {
+		size_t wanted = (size_t)(frame + size - starts[i]);
+		self->window_start = starts[i];
+		self->window_bytes = wanted;
+		if (read_all(self, starts[i], self->window, wanted))
+			return in_window(self, frame, size);
+	}
+	self->window_bytes = 0;
+	return NULL;
+}
+
+/* The bytes of a frame, to which the pointer at `link` led; NULL: that is not there any more. */
+static const uint8_t *find_frame(LodePythonFrames *self, uint64_t frame, uint64_t link)
+{
+	const uint8_t *found = in_window(self, frame, self->layout->frame_bytes);
+
+	if (found != NULL)
+		return found;
+	found = read_window(self, frame);
+	return found != NULL && (link == 0 || read_pointer(self, link) == frame) ? found : NULL;
+}
+
+/* False: what is there is no frame. */
+static bool add_frame(LodePythonFrames *self, const uint8_t *frame, uint64_t now_ns,
+	LodeScriptLook *out_look, GArray *out_codes)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint64_t address = u64_at(frame, layout->frame_code);
+
+	if (frame[layout->frame_owner] > layout->last_owner)
+		return false;
+	const Code *code = find_code(self, address, now_ns, out_codes);
+	if (code == NULL)
+		return false;
+	/* Before its first instruction, a frame has the one before that. */
+	uint64_t offset = u64_at(frame, layout->frame_instruction) + 2 -
+	                  (address + layout->code_bytes);
+	if (offset > code->n_bytes || offset % 2 != 0)
+		return false;
+	uint32_t line = lode_python_lines_find(
+		code->table, (uint32_t)(offset >= 2 ? offset - 2 : 0), code->first_line);
+	out_look->frames[out_look->n_frames++] = (LodeScriptFrame){code->number, line};
+	return true;
+}
+
+LodePythonOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
+	LodeScriptLook *out_look, GArray *out_codes)
+{
+	const LodePythonLayout *layout = self->layout;
+	uint64_t thread = find_thread(self, tid, now_ns), link = 0;
+
+	out_look->kind = LODE_SCRIPT_FRAMES;
+	out_look->flags = out_look->n_frames = 0;
+	self->window_bytes = 0;
+	if (thread == 0)
+		return LODE_PYTHON_NONE;
+	uint64_t cframe = read_pointer(self, thread + layout->cframe);
+	uint64_t frame = cframe != 0 ? read_pointer(self, cframe + layout->current_frame) : 0;
+	while (frame != 0 && out_look->n_frames < LODE_SCRIPT_MAX_FRAMES) {
+		const uint8_t *bytes = find_frame(self, frame, link);
+		if (bytes == NULL || !add_frame(self, bytes, now_ns, out_look, out_codes)) {
+			out_look->n_frames = 0;
+			out_look->flags = LODE_SCRIPT_WAS_TORN;
+			return LODE_PYTHON_TORN;
+		}
+		link = frame + layout->frame_previous;
+		frame = u64_at(bytes, layout->frame_previous);
+	}
+	out_look->flags = frame != 0 ? LODE_SCRIPT_IS_CUT : 0;
+	return out_look->n_frames > 0 ? LODE_PYTHON_FOUND : LODE_PYTHON_NONE;
+}
