@@ -420,6 +420,7 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.windows = windows,
 		.only = options->only,
 		.is_alone = options->is_alone,
+		.is_native = options->is_native,
 		.begin_ns = options->begin_ns,
 		.end_ns = options->end_ns,
 	};

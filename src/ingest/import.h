@@ -42,6 +42,7 @@ typedef struct {
 	bool is_alone;
 	/* Keeps only samples taken in [begin, end) by the recording's clock; end 0: all. */
 	uint64_t begin_ns, end_ns;
+	bool is_native;           /* interpreters' own functions in place of those of scripts */
 	bool is_recorded_so;      /* counts and traces have no others */
 	bool charges_next_access; /* in place of the access that a timer waited for */
 	bool skips_damaged_logs;  /* of allocations: they are unresolved, and no error */

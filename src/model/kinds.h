@@ -27,6 +27,7 @@ typedef enum {
 	                          object) */
 	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
 	LODE_IMAGE_KERNEL,     /* the kernel's code: one instruction stands for each function */
+	LODE_IMAGE_PYTHON,     /* a script: its functions, and a line as an address */
 } LodeImageKind;
 
 typedef enum {

@@ -52,6 +52,9 @@ static const LodeParameter rows[] = {
 			   "slash: such a path); may be repeated"},
 	{"no-follow", LODE_FLAG(Options, import.is_alone),
 		.summary = "only samples of the program itself, not of those that it started"},
+	{"native", LODE_FLAG(Options, import.is_native),
+		.summary = "of interpreters their own functions, not those of the scripts that "
+			   "they run"},
 	{"next-access", LODE_FLAG(Options, import.charges_next_access),
 		.summary = "charge timer samples to the next access, in place of the one that was "
 			   "waited for"},

@@ -113,6 +113,7 @@ bool lode_memory_reading_is_fixed(uint64_t start, uint64_t end);
 void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info);
 
 /* A sample of the second pass, and its place as far as known. */
+typedef struct LodeSampledScripts LodeSampledScripts;
 typedef struct LodeSampledAccess {
 	const LodePerfRecord *record;
 	const LodePerfEvent *event;
@@ -121,6 +122,11 @@ typedef struct LodeSampledAccess {
 	double weight;
 	LodePlace place;
 	uint32_t caller; /* of the call tree: what called the sampled code; LODE_NONE: not known */
+	/* The frames of a script that led there, the innermost first: borrowed; NULL: none. They
+	 * stand for the interpreter's loop and what is outside of it. */
+	const LodePlace *script;
+	guint n_script;
+	const LodeSampledScripts *scripts; /* that they are of */
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);

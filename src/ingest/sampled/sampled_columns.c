@@ -4,6 +4,7 @@
 #include "ingest/sampled/sampled_counts.h"
 #include "model/profile.h"
 #include "model/waits.h"
+#include "sources/perf_data/script_look.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -124,6 +125,10 @@ bool lode_sampled_columns_add(LodeRecording *recording, LodePerfData *data, uint
 
 	for (size_t i = 0; i < n; i++) {
 		const LodePerfEvent *event = &events[i];
+		out_columns[i] = LODE_NONE;
+		if (event->config == PERF_COUNT_SW_DUMMY && event->type == PERF_TYPE_SOFTWARE &&
+			strcmp(event->name, LODE_SCRIPT_EVENT) == 0)
+			continue;
 		out_columns[i] = add_column(
 			recording, event, &events[lode_sampled_counts_leader(events, i)]);
 		if (i == 1 && out_columns[0] == out_columns[1] && events[0].is_frequency &&

@@ -22,10 +22,12 @@
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/sampled/sampled_totals.h"
+#include "ingest/sampled/scripts/sampled_scripts.h"
 #include "ingest/sampled/waits/sampled_waits.h"
 #include "ingest/windows/window_reading.h"
 #include "model/process.h"
 #include "model/profile.h"
+#include "sources/perf_data/script_look.h"
 
 #include <string.h>
 #include <time.h>
@@ -47,6 +49,9 @@ typedef struct {
 	bool has_switches;             /* context switches were recorded */
 	bool has_gaps;                 /* in which these were not recorded */
 	size_t waiting;                /* the event of looks at threads that wait; n_events: none */
+	size_t script;                 /* likewise, of looks at the frames of interpreters */
+	uint32_t number;               /* of the recording */
+	uint64_t n_bad_scripts;        /* samples of it whose raw data is damaged */
 	uint64_t n_looks, n_bad_looks; /* samples of it; those whose raw data is damaged */
 	LodeWindowTimes windows;
 } Input;
@@ -62,6 +67,7 @@ typedef struct {
 	LodeSampledRows rows;
 	LodeRowSearch search;
 	LodeSampledTotals totals;
+	LodeSampledScripts *scripts;
 	LodeSampledRegisters registers;
 	double n_lost, n_lost_samples, n_throttled;
 	uint64_t n_left_out;    /* samples of programs that were not chosen */
@@ -105,8 +111,8 @@ static bool has_switches(const Input *input)
 	return false;
 }
 
-/* The event of lode's looks at threads that wait; the number of events: there is none. */
-static size_t find_waiting(const Input *input)
+/* The event of lode's looks that has that name; the number of events: there is none. */
+static size_t find_looks(const Input *input, const char *name)
 {
 	size_t n, i = 0;
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
@@ -114,7 +120,7 @@ static size_t find_waiting(const Input *input)
 	while (i < n &&
 		(events[i].type != PERF_TYPE_SOFTWARE || events[i].config != PERF_COUNT_SW_DUMMY ||
 			(events[i].sample_type & PERF_SAMPLE_RAW) == 0 ||
-			strcmp(events[i].name, LODE_WAITING_EVENT) != 0))
+			strcmp(events[i].name, name) != 0))
 		i++;
 	return i;
 }
@@ -127,9 +133,22 @@ static bool has_looks(const Input *input)
 	return input->waiting < n;
 }
 
+static bool has_scripts(const Input *input)
+{
+	size_t n;
+
+	lode_perf_data_events(input->data, &n);
+	return input->script < n;
+}
+
 static bool is_look(const Input *input, const LodePerfRecord *record)
 {
 	return record->kind == LODE_PERF_SAMPLE && record->event == input->waiting;
+}
+
+static bool is_script(const Input *input, const LodePerfRecord *record)
+{
+	return record->kind == LODE_PERF_SAMPLE && record->event == input->script;
 }
 
 /* Called once for each record. In pipe mode, events come just before the first. */
@@ -138,14 +157,15 @@ static uint64_t time_of(Input *input, const LodePerfRecord *record)
 	if (!input->knows_times) {
 		input->has_times = lode_perf_data_has_times(input->data);
 		input->has_switches = input->has_times && has_switches(input);
-		input->waiting = find_waiting(input);
+		input->waiting = find_looks(input, LODE_WAITING_EVENT);
+		input->script = find_looks(input, LODE_SCRIPT_EVENT);
 		if (input->has_switches || (input->has_times && has_looks(input)))
 			input->threads = lode_sampled_threads_new(0);
 		if (input->threads != NULL && has_looks(input))
 			lode_sampled_threads_expect_looks(input->threads, input->has_switches);
 		/* Without times, samples count as time; with switches, they say who ran. */
-		lode_perf_data_skip_samples(
-			input->data, input->has_times && input->threads == NULL);
+		lode_perf_data_skip_samples(input->data,
+			input->has_times && input->threads == NULL && !has_scripts(input));
 	}
 	input->knows_times = true;
 	return input->has_times ? record->time_ns : ++input->sequence;
@@ -215,6 +235,13 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 
 	if (is_look(input, record)) {
 		note_look(input, record, time_ns);
+		return;
+	}
+	if (is_script(input, record)) {
+		input->n_looks++;
+		if (!self->options->is_native)
+			input->n_bad_scripts += !lode_sampled_scripts_note(
+				self->scripts, input->number, record, time_ns);
 		return;
 	}
 	if (record->kind == LODE_PERF_SAMPLE)
@@ -392,7 +419,9 @@ static void add_clock(Reading *self)
 
 static bool read_mappings(Reading *self, const char *path, GError **error)
 {
-	Input input = {.path = path, .data = lode_perf_data_open(path, error)};
+	Input input = {.path = path,
+		.data = lode_perf_data_open(path, error),
+		.number = self->inputs->len};
 
 	if (input.data == NULL)
 		return false;
@@ -448,6 +477,8 @@ typedef struct {
 	const LodePerfEvent *event; /* that was sampled */
 	uint64_t time_ns;
 	LodePlaceOutcome outcome;
+	const LodePlace *script; /* frames, as in LodeSampledAccess; with their number */
+	guint n_script;
 	uint32_t row;      /* that has its weight; LODE_NONE: there is none */
 	uint32_t user_row; /* of user code, likewise */
 	uint32_t column;   /* of the value */
@@ -525,6 +556,9 @@ static LodeSampledAccess access_of(const Reading *self, const PlacedSample *samp
 		.weight = sample->value,
 		.place = user != NULL ? *user : (LodePlace){LODE_NONE, sample->record->sample.ip},
 		.caller = sample->caller,
+		.script = sample->script,
+		.n_script = sample->n_script,
+		.scripts = self->scripts,
 	};
 }
 
@@ -751,6 +785,19 @@ static bool place(Reading *self, PlacedSample *sample)
 	return true;
 }
 
+/* Finds the frames of the script that the sample's thread ran. In the interpreter's loop the line
+ * of the innermost has its weight. */
+static void find_script(Reading *self, PlacedSample *sample)
+{
+	const LodePlace *code = place_of(self, sample->user_row);
+
+	sample->script = lode_sampled_scripts_find(self->scripts, sample->input->number,
+		sample->record, sample->time_ns, &sample->n_script);
+	if (sample->script != NULL && code != NULL && sample->row == sample->user_row &&
+		lode_sampled_scripts_is_loop(self->scripts, code))
+		sample->row = lode_sampled_rows_find(&self->rows, sample->script);
+}
+
 /* The next of a sample's values: its counts, or its period. */
 static void take_value(PlacedSample *sample, const GArray *counts, guint i)
 {
@@ -816,6 +863,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		add_look(self, input, record, time_ns);
 		return;
 	}
+	if (is_script(input, record))
+		return;
 	input->n_samples++;
 	size_t n_events;
 	PlacedSample sample = {
@@ -842,6 +891,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	                                                         : NULL;
 	if (left_out != NULL)
 		left_out->n++;
+	else
+		find_script(self, &sample);
 	for (guint i = 0; i < n_values; i++) {
 		take_value(&sample, counts, i);
 		if (left_out != NULL)
@@ -942,6 +993,12 @@ static bool read_samples(Reading *self, GError **error)
 			return false;
 		end_samples(self, input);
 	}
+	/* Functions of scripts, and lines that only call, are of the profile without weight, too.
+	 */
+	const GArray *script = lode_sampled_scripts_places(self->scripts);
+	for (guint i = 0; i < script->len; i++)
+		if (g_array_index(script, LodePlace, i).image != LODE_NONE)
+			lode_sampled_rows_find(&self->rows, &g_array_index(script, LodePlace, i));
 	if (!lode_sampled_rows_finish(&self->rows, error))
 		return false;
 	lode_sampled_totals_finish(&self->totals, recording);
@@ -979,6 +1036,10 @@ static void account_skipped(Reading *self, const Input *input, const LodePerfInf
 
 static void account_looks(Reading *self, const Input *input)
 {
+	if (input->n_bad_scripts > 0)
+		lode_recording_add_unresolved(self->recording,
+			"looks at scripts, which are damaged or of a newer lode", input->path,
+			(double)input->n_bad_scripts, 0);
 	if (input->n_bad_looks > 0)
 		lode_recording_add_unresolved(self->recording,
 			"looks at threads that wait, which are damaged or of a newer lode",
@@ -1037,6 +1098,10 @@ static void account(Reading *self)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
 				self->recording, losses[i], NULL, counts[i], 0);
+	if (lode_sampled_scripts_n_torn(self->scripts) > 0)
+		lode_recording_add_unresolved(self->recording,
+			"looks at scripts whose frames changed meanwhile", NULL,
+			(double)lode_sampled_scripts_n_torn(self->scripts), 0);
 	if (self->memory->n_left_out > 0)
 		lode_recording_add_unresolved(self->recording,
 			"samples whose data is not looked at, for which others stand", NULL,
@@ -1221,6 +1286,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 			paths[0]);
 		return false;
 	}
+	lode_sampled_scripts_freeze(self->scripts);
 	self->timed_column = column_to_clock(self);
 	add_latency(self);
 	add_clock(self);
@@ -1257,12 +1323,14 @@ LodeRecording *lode_sampled_recording_read(
 	lode_row_search_init(&reading.search, reading.places, &reading.rows);
 	lode_sampled_registers_init(&reading.registers, reading.places, options->pairs);
 	lode_sampled_kernel_init(&reading.kernel, recording, lode_places_images(reading.places));
+	reading.scripts = lode_sampled_scripts_new(lode_places_images(reading.places));
 	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_totals_clear(&reading.totals);
 	lode_row_search_clear(&reading.search);
 	lode_sampled_registers_clear(&reading.registers);
 	lode_sampled_kernel_clear(&reading.kernel);
+	lode_sampled_scripts_free(reading.scripts);
 	g_array_unref(reading.inputs);
 	g_ptr_array_unref(reading.kernel_functions);
 	if (!is_read)

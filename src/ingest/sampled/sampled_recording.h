@@ -39,6 +39,7 @@ typedef struct {
 	LodeWindowReading *windows; /* likewise; what it needs of the recordings is added */
 	const char *const *only;    /* NULL: all */
 	bool is_alone;
+	bool is_native;            /* looks at scripts are not used */
 	uint64_t begin_ns, end_ns; /* only samples of that time; end 0: all */
 } LodeSampledRecordingOptions;
 

@@ -4,6 +4,7 @@
 #include "base/arrays/name_table.h"
 #include "base/bits.h"
 #include "ingest/memory/memory_reading.h"
+#include "ingest/sampled/scripts/sampled_scripts.h"
 #include "model/lines/java_class.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -16,6 +17,11 @@
 /* Rows of samples without calls, and into how many slices of time a recording is divided, the most
  * and the least. */
 enum { MAX_ROWS = 200000, MOST_SLICES = 4096, LEAST_SLICES = 64, RECENT_BITS = 14 };
+
+/* With the frames of scripts in more than this part of the samples, 1 ÷ it, calls count as
+ * recorded.
+ */
+#define SCRIPTS_MATTER 2.0
 
 #define OF_TREE (1u << 31)
 
@@ -32,6 +38,7 @@ struct LodeSampledStacks {
 	const char *event_name; /* of the last sample, and its number */
 	uint32_t event;
 	bool has_chains, has_tops;
+	uint64_t n_samples, n_scripts;     /* all, and those with frames of a script */
 	uint32_t recent[1 << RECENT_BITS]; /* rows of `alone`, by a hash of thread and place */
 	uint64_t first_ns, last_ns; /* of the recording at hand; first 0: no sample with a time */
 	uint64_t before_ns;         /* how long the recordings before it were together */
@@ -241,6 +248,23 @@ static void read_registers(const LodeSampledAccess *sampled, LodeUserRegisters *
 			sample->user_abi, sample->user_registers);
 }
 
+/* The chain at hand, of native callers, becomes that of the script's frames and of what the
+ * innermost of them leads to. Whether the sampled code is part of it. */
+static bool put_script(
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, const LodePlace *code)
+{
+	guint n = 0;
+	bool is_below = !lode_sampled_scripts_is_loop(sampled->scripts, code);
+
+	while (is_below && n < self->chain->len &&
+		!lode_sampled_scripts_is_loop(
+			sampled->scripts, &g_array_index(self->chain, LodePlace, n)))
+		n++;
+	g_array_set_size(self->chain, n);
+	g_array_append_vals(self->chain, sampled->script, sampled->n_script);
+	return is_below;
+}
+
 /* The call where the sample was taken, by the top of the stack; LODE_NONE: nobody is known to have
  * called its code, which has the weight alone. */
 static uint32_t add_top(LodeSampledStacks *self, const LodeSampledAccess *sampled,
@@ -270,6 +294,7 @@ static uint32_t add_calls(LodeSampledStacks *self, const LodeSampledAccess *samp
 	const LodePlace *charged, const GPtrArray *kernel_functions, uint32_t *out_caller)
 {
 	const LodePerfRecord *record = sampled->record;
+	bool has_chain = lode_call_chain_is_recorded(sampled->event), has_code = true;
 	LodeUserRegisters registers;
 	LodePlace code;
 	uint32_t innermost = LODE_NONE;
@@ -278,9 +303,17 @@ static uint32_t add_calls(LodeSampledStacks *self, const LodeSampledAccess *samp
 	if (find_code(self, sampled, &code)) {
 		const LodeSampledCode from = {record, sampled->event, sampled->time_ns, code};
 		g_array_set_size(self->chain, 0);
-		lode_call_chain_find(self->places, &from, &registers, self->chain);
-		*out_caller = add_chain(&self->tree, self->chain);
-		innermost = add_to_tree(&self->tree, *out_caller, &code);
+		(has_chain ? lode_call_chain_find : lode_call_chain_find_top)(
+			self->places, &from, &registers, self->chain);
+		if (sampled->script != NULL)
+			has_code = put_script(self, sampled, &code);
+		*out_caller = innermost = add_chain(&self->tree, self->chain);
+		if (has_code)
+			innermost = add_to_tree(&self->tree, *out_caller, &code);
+	} else if (sampled->script != NULL) {
+		g_array_set_size(self->chain, 0);
+		g_array_append_vals(self->chain, sampled->script, sampled->n_script);
+		*out_caller = innermost = add_chain(&self->tree, self->chain);
 	}
 	for (guint i = kernel_functions->len; i-- > 0;) {
 		const LodePlace kernel = {LODE_CALLER_IN_KERNEL,
@@ -295,7 +328,7 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 	uint32_t row, const LodePlace *charged, const GPtrArray *kernel_functions)
 {
 	const LodePerfRecord *record = sampled->record;
-	bool has_chain = lode_call_chain_is_recorded(sampled->event);
+	bool has_chain = lode_call_chain_is_recorded(sampled->event) || sampled->script != NULL;
 	uint32_t caller = LODE_NONE;
 	LodeStackSample sample = {
 		.time_ns = record->time_ns,
@@ -311,8 +344,10 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 		self->first_ns = self->first_ns > 0 ? MIN(self->first_ns, sample.time_ns)
 		                                    : sample.time_ns;
 	}
+	self->n_scripts += sampled->script != NULL;
+	self->n_samples++;
 	if (has_chain) {
-		self->has_chains = true;
+		self->has_chains |= sampled->script == NULL;
 		sample.stack = add_calls(self, sampled, charged, kernel_functions, &caller);
 		g_array_append_val(self->samples, sample);
 	} else {
@@ -710,6 +745,7 @@ LodeStacks *lode_sampled_stacks_name(
 	guint n_calls = self->tree.calls->len;
 	g_autofree uint32_t *rows = g_new(uint32_t, MAX(n_calls, 1));
 	g_autofree uint32_t *instructions = g_new(uint32_t, MAX(n_calls, 1));
+	self->has_chains |= SCRIPTS_MATTER * (double)self->n_scripts > (double)self->n_samples;
 	naming.out->has_chains = self->has_chains;
 	naming.out->has_tops = self->has_tops && !self->has_chains;
 	lode_id_cache_init(&naming.frame_ids);

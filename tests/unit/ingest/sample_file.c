@@ -264,33 +264,64 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 }
 
 /* Its name is in the description of the events, in whose order it is the last. */
-void sample_file_add_look_event(SampleFile *self)
+static void add_dummy_event(SampleFile *self, const PerfDataAttribute *attribute, const char *name)
 {
-	enum { FEATURE_EVENTS = 12, POINTER_AND_ADDRESS = 1 << 7 | 1 << 8 };
+	enum { FEATURE_EVENTS = 12 };
 	unsigned n = self->file.n_attributes++;
 	PerfDataWriter *names = perf_data_file_feature(&self->file, FEATURE_EVENTS);
 
 	g_assert_cmpuint(n, <, G_N_ELEMENTS(self->file.attributes));
-	self->file.attributes[n] = (PerfDataAttribute){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.period = 1,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-	                       PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |
-	                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-		.user_registers = POINTER_AND_ADDRESS,
-		.flags = SAMPLE_ID_ALL,
-		.ids = {LODE_WAITING_ID},
-		.n_ids = 1,
-	};
+	self->file.attributes[n] = *attribute;
+	self->file.attributes[n].type = PERF_TYPE_SOFTWARE;
+	self->file.attributes[n].config = PERF_COUNT_SW_DUMMY;
+	self->file.attributes[n].period = 1;
+	self->file.attributes[n].sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+	                                        PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+	                                        PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+	self->file.attributes[n].flags = SAMPLE_ID_ALL;
+	self->file.attributes[n].n_ids = 1;
 	put32(names, n + 1);
 	put32(names, 0);
 	for (unsigned i = 0; i <= n; i++) {
 		put32(names, 0);
-		put_counted_text(names, i == n   ? LODE_WAITING_EVENT
-					: i == 0 ? "cpu-clock:u"
-						 : "other");
+		put_counted_text(names, i == n ? name : i == 0 ? "cpu-clock:u" : "other");
 	}
+}
+
+void sample_file_add_look_event(SampleFile *self)
+{
+	enum { POINTER_AND_ADDRESS = 1 << 7 | 1 << 8 };
+	const PerfDataAttribute attribute = {
+		.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.user_registers = POINTER_AND_ADDRESS,
+		.ids = {LODE_WAITING_ID},
+	};
+
+	add_dummy_event(self, &attribute, LODE_WAITING_EVENT);
+}
+
+void sample_file_add_script_event(SampleFile *self)
+{
+	const PerfDataAttribute attribute = {.ids = {LODE_SCRIPT_ID}};
+
+	add_dummy_event(self, &attribute, LODE_SCRIPT_EVENT);
+}
+
+void sample_file_script(
+	SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns, const GByteArray *raw)
+{
+	PerfDataWriter *data = &self->file.data;
+
+	begin_record(data, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(data, LODE_SCRIPT_ID);
+	put64(data, 0);
+	put32(data, pid);
+	put32(data, tid);
+	put64(data, time_ns);
+	put64(data, 1);
+	put32(data, raw->len);
+	g_byte_array_append(data->bytes, raw->data, raw->len);
+	end_record(data);
 }
 
 void sample_file_look(SampleFile *self, const SampleLook *look)

@@ -5,6 +5,7 @@
 
 #include "../sources/perf_data_writer.h"
 #include "sources/perf_data/perf_data.h"
+#include "sources/perf_data/script_look.h"
 #include "sources/perf_data/wait_look.h"
 
 /* The layout of all its records; to be set before the first. */
@@ -97,6 +98,11 @@ typedef struct {
 } SampleLook;
 
 void sample_file_look(SampleFile *self, const SampleLook *look);
+
+/* The event of lode's looks at scripts, likewise; and such a look. */
+void sample_file_add_script_event(SampleFile *self);
+void sample_file_script(
+	SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns, const GByteArray *raw);
 
 /* To a file, whose directory must exist. */
 void sample_file_write(SampleFile *self, const char *path);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/sampled/scripts/sampled_scripts.h"
+
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "images/variants/script_image.h"
+#include "model/index.h"
+#include "sources/perf_data/script_look.h"
+
+#include <string.h>
+
+/* Looks are some 300 a second, of which some are torn or come late. */
+#define MOST_NS UINT64_C(50000000)
+
+enum { MAX_FRAMES = 1 << 27 };
+
+/* Code that was told: its texts are the chunk's. */
+typedef struct {
+	const char *function, *file;
+	uint32_t first_line, last_line, image;
+} Code;
+
+typedef struct {
+	uint64_t time_ns;
+	uint32_t first, n; /* of `frames` */
+} Look;
+
+struct LodeSampledScripts {
+	LodeCodeImages *images;
+	GStringChunk *texts;
+	GHashTable *codes;   /* recording << 32 | number → Code */
+	GHashTable *threads; /* recording << 32 | tid → GArray of Look, by time */
+	GArray *frames;      /* LodeScriptFrame; once they are frozen `places` */
+	GArray *places;      /* LodePlace */
+	GArray *frame_codes; /* Code *, of each frame; NULL: it was not told */
+	uint64_t n_torn;
+	LodeScriptLook look;
+};
+
+static void free_array(void *data)
+{
+	g_array_unref(data);
+}
+
+LodeSampledScripts *lode_sampled_scripts_new(LodeCodeImages *images)
+{
+	LodeSampledScripts *self = g_new0(LodeSampledScripts, 1);
+
+	self->images = images;
+	self->texts = g_string_chunk_new(4096);
+	self->codes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	self->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_array);
+	self->frames = g_array_new(FALSE, FALSE, sizeof(LodeScriptFrame));
+	self->places = g_array_new(FALSE, FALSE, sizeof(LodePlace));
+	self->frame_codes = g_array_new(FALSE, FALSE, sizeof(const Code *));
+	return self;
+}
+
+void lode_sampled_scripts_free(LodeSampledScripts *self)
+{
+	if (self == NULL)
+		return;
+	g_hash_table_unref(self->codes);
+	g_hash_table_unref(self->threads);
+	g_array_unref(self->frames);
+	g_array_unref(self->places);
+	g_array_unref(self->frame_codes);
+	g_string_chunk_free(self->texts);
+	g_free(self);
+}
+
+static uint64_t key_of(uint32_t recording, uint32_t number)
+{
+	return (uint64_t)recording << 32 | number;
+}
+
+static void add_code(LodeSampledScripts *self, uint64_t key, const LodeScriptCode *told)
+{
+	const Code added = {
+		.function = g_string_chunk_insert_const(self->texts, told->function),
+		.file = g_string_chunk_insert_const(self->texts, told->file),
+		.first_line = told->first_line,
+		.last_line = told->last_line,
+	};
+
+	/* Looks that came before have the code that was told before. */
+	if (!g_hash_table_contains(self->codes, &key))
+		g_hash_table_insert(self->codes, g_memdup2(&key, sizeof(key)),
+			g_memdup2(&added, sizeof(added)));
+}
+
+static GArray *looks_of(LodeSampledScripts *self, uint64_t key)
+{
+	GArray *looks = g_hash_table_lookup(self->threads, &key);
+
+	if (looks == NULL) {
+		looks = g_array_new(FALSE, FALSE, sizeof(Look));
+		g_hash_table_insert(self->threads, g_memdup2(&key, sizeof(key)), looks);
+	}
+	return looks;
+}
+
+/* Frames of waiting are not those of samples, which are of running. */
+static void add_look(LodeSampledScripts *self, uint64_t key, uint64_t time_ns)
+{
+	const LodeScriptLook *look = &self->look;
+	const Look added = {time_ns, self->frames->len, look->n_frames};
+
+	self->n_torn += (look->flags & LODE_SCRIPT_WAS_TORN) != 0;
+	if (look->n_frames == 0 || (look->flags & LODE_SCRIPT_IS_WAITING) != 0 ||
+		self->frames->len > MAX_FRAMES)
+		return;
+	g_array_append_vals(self->frames, look->frames, look->n_frames);
+	GArray *looks = looks_of(self, key);
+	g_array_append_val(looks, added);
+}
+
+bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
+	const LodePerfRecord *record, uint64_t time_ns)
+{
+	LodeScriptLook *look = &self->look;
+
+	if (!lode_script_look_read(look, record->sample.raw, record->sample.raw_size))
+		return false;
+	if (look->kind == LODE_SCRIPT_CODE) {
+		add_code(self, key_of(recording, look->code.number), &look->code);
+		return true;
+	}
+	/* The numbers of frames become those of all recordings below. */
+	guint first = self->frames->len;
+	add_look(self, key_of(recording, record->tid), time_ns);
+	for (guint i = first; i < self->frames->len; i++) {
+		uint64_t key = key_of(
+			recording, g_array_index(self->frames, LodeScriptFrame, i).code);
+		const Code *code = g_hash_table_lookup(self->codes, &key);
+		g_array_append_val(self->frame_codes, code);
+	}
+	return true;
+}
+
+/* --- places --- */
+
+/* The functions of each file (LodeScriptFunction). */
+static GHashTable *sort_codes(const LodeSampledScripts *self)
+{
+	GHashTable *files = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_array);
+	GHashTableIter iterator;
+	void *value;
+
+	g_hash_table_iter_init(&iterator, self->codes);
+	while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+		const Code *code = value;
+		const LodeScriptFunction function = {
+			code->function, code->first_line, code->last_line};
+		GArray *functions = g_hash_table_lookup(files, code->file);
+		if (functions == NULL) {
+			functions = g_array_new(FALSE, FALSE, sizeof(LodeScriptFunction));
+			g_hash_table_insert(files, (char *)code->file, functions);
+		}
+		g_array_append_val(functions, function);
+	}
+	return files;
+}
+
+static void make_images(LodeSampledScripts *self)
+{
+	g_autoptr(GHashTable) files = sort_codes(self);
+	GHashTableIter iterator;
+	void *value;
+
+	g_hash_table_iter_init(&iterator, self->codes);
+	while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+		Code *code = value;
+		GArray *functions = g_hash_table_lookup(files, code->file);
+		code->image = lode_code_images_add_kind(
+			self->images, LODE_IMAGE_PYTHON, code->file);
+		if (lode_code_images_peek(self->images, code->image)->binary == NULL)
+			lode_code_images_set_binary(self->images, code->image,
+				lode_script_image_new(code->file, functions));
+	}
+}
+
+const GArray *lode_sampled_scripts_places(const LodeSampledScripts *self)
+{
+	return self->places;
+}
+
+static LodePlace place_of(const LodeSampledScripts *self, const Code *code, uint32_t line)
+{
+	LodePlace place = {LODE_NONE, 0};
+
+	if (code == NULL)
+		return place;
+	place.address = lode_script_image_address(
+		lode_code_images_peek(self->images, code->image)->binary, code->function,
+		code->first_line, line);
+	if (place.address != 0)
+		place.image = code->image;
+	return place;
+}
+
+LODE_ORDER(compare_looks, Look, LODE_ASCENDING(time_ns), LODE_ASCENDING(first))
+
+void lode_sampled_scripts_freeze(LodeSampledScripts *self)
+{
+	GHashTableIter iterator;
+	void *looks;
+
+	make_images(self);
+	for (guint i = 0; i < self->frames->len; i++) {
+		const LodeScriptFrame *frame = &g_array_index(self->frames, LodeScriptFrame, i);
+		/* Code that was not told ends the chain: it has no image. */
+		const LodePlace place = place_of(
+			self, g_array_index(self->frame_codes, const Code *, i), frame->line);
+		g_array_append_val(self->places, place);
+	}
+	g_array_set_size(self->frames, 0);
+	g_array_set_size(self->frame_codes, 0);
+	g_hash_table_iter_init(&iterator, self->threads);
+	while (g_hash_table_iter_next(&iterator, NULL, &looks))
+		g_array_sort(looks, compare_looks);
+}
+
+uint64_t lode_sampled_scripts_n_torn(const LodeSampledScripts *self)
+{
+	return self->n_torn;
+}
+
+/* --- samples --- */
+
+static uint64_t distance(const Look *look, uint64_t time_ns)
+{
+	return look->time_ns > time_ns ? look->time_ns - time_ns : time_ns - look->time_ns;
+}
+
+static const Look *nearest(const GArray *looks, uint64_t time_ns)
+{
+	const Look *all = (const void *)looks->data;
+	guint after = LODE_PARTITION_POINT(looks->len, i, all[i].time_ns <= time_ns);
+	guint best = after < looks->len ? after : looks->len - 1;
+
+	if (after > 0 && distance(&all[after - 1], time_ns) <= distance(&all[best], time_ns))
+		best = after - 1;
+	return distance(&all[best], time_ns) <= MOST_NS ? &all[best] : NULL;
+}
+
+const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint32_t recording,
+	const LodePerfRecord *record, uint64_t time_ns, guint *out_n)
+{
+	uint64_t key = key_of(recording, record->tid);
+	const GArray *looks = g_hash_table_lookup(self->threads, &key);
+	const Look *found = looks != NULL ? nearest(looks, time_ns) : NULL;
+
+	if (found == NULL)
+		return NULL;
+	const LodePlace *places = &g_array_index(self->places, LodePlace, found->first);
+	for (*out_n = 0; *out_n < found->n && places[*out_n].image != LODE_NONE;)
+		++*out_n;
+	return *out_n > 0 ? places : NULL;
+}
+
+bool lode_sampled_scripts_is_loop(const LodeSampledScripts *self, const LodePlace *place)
+{
+	static const char loop[] = "_PyEval_EvalFrameDefault";
+
+	if (place->image >= lode_code_images_count(self->images))
+		return false;
+	const LodeBinaryFunction *function = lode_code_image_function(
+		lode_code_images_at(self->images, place->image), place->address);
+	return function != NULL && strncmp(function->name, loop, strlen(loop)) == 0;
+}
