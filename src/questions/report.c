@@ -45,6 +45,12 @@ static const LodeParameter rows[] = {
 		.excludes = "functions image sort reverse text offset " OF_SEQUENCES,
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "list the functions that this one calls"},
+	{"lines", LODE_FLAG(Options, lists_lines),
+		.excludes =
+			"functions callers callees image sort reverse text offset " OF_SEQUENCES,
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "list lines of the sources, with what they cost alone and with all that "
+			   "they call"},
 	{"explain", LODE_FLAG(Options, report.is_explained),
 		.summary = "say of each diagnosis all evidence, what was ruled out, what people do "
 			   "about it, and where that is written; with --findings, of each finding "
@@ -72,7 +78,7 @@ static const LodeParameter rows[] = {
 	{"all", LODE_FLAG(Options, report.show_all),
 		.summary = "show every mined sequence, not only the closed ones"},
 	{"limit", LODE_COUNT(Options, report.limit), .least = 1, .value = "N",
-		.summary = "show at most N findings, sequences or functions"},
+		.summary = "show at most N findings, sequences, functions or lines"},
 	{"with", LODE_TEXTS(Options, report.with), .value = "GLOB",
 		.summary = "only sequences with an attribute that matches; may be repeated: all "
 			   "must match"},
@@ -111,15 +117,16 @@ static const LodeParameter rows[] = {
 	{"origin", LODE_TEXTS(Options, report.origins), .value = "NAME|N",
 		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
 	{"programs", LODE_FLAG(Options, lists_programs), .audience = LODE_PARAMETER_FOR_TERMINAL,
-		.excludes = "functions callers callees image sort reverse text offset "
+		.excludes = "functions lines callers callees image sort reverse text offset "
 			    "origin weight full-names " OF_SEQUENCES,
 		.summary = "list the programs that were sampled, by what they cost"},
 	{"by", LODE_WORD(Options, programs.by), .value = "command|pid|thread", .needs = "programs",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "with --programs: " LODE_PROGRAMS_BY_SUMMARY},
 	{"waits", LODE_FLAG(Options, lists_waits), .audience = LODE_PARAMETER_FOR_TERMINAL,
-		.excludes = "functions callers callees image programs sort reverse text offset "
-			    "weight " OF_FINDINGS,
+		.excludes =
+			"functions lines callers callees image programs sort reverse text offset "
+			"weight " OF_FINDINGS,
 		.summary = "list what threads waited for, where, how long, and what those did "
 			   "meanwhile who had it"},
 	LODE_EVENT_ROW(Options, weight),
@@ -354,6 +361,15 @@ static bool write_functions(const Options *self, const LodeProfile *profile,
 	return lode_function_list_write(profile, profile->weight_event, &options, out, error);
 }
 
+static bool write_lines(const Options *self, const LodeProfile *profile,
+	const LodeTerminal *terminal, FILE *out, GError **error)
+{
+	const LodeFunctionListOptions options = {
+		.format = self->report.format, .terminal = *terminal, .limit = self->report.limit};
+
+	return lode_line_list_write(profile, profile->weight_event, &options, out, error);
+}
+
 static bool write_calls(const Options *self, const LodeProfile *profile,
 	const LodeTerminal *terminal, FILE *out, GError **error)
 {
@@ -380,8 +396,9 @@ static bool answer_functions(
 
 	terminal.has_full_names = self->has_full_names;
 	return out != NULL &&
-	       (self->lists_functions ? write_functions : write_calls)(
-		       self, profile, &terminal, out, error) &&
+	       (self->lists_functions      ? write_functions
+		       : self->lists_lines ? write_lines
+					   : write_calls)(self, profile, &terminal, out, error) &&
 	       lode_asking_end(asking, error);
 }
 
@@ -423,7 +440,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		return lode_parameter_refuse(error, "--percent-limit: a share is at most 100 %%");
 	report->is_explained |= report->diagnosis != 0 || report->finding != 0;
 	report->shows_findings |= report->finding != 0;
-	if (self->lists_functions || self->callers != NULL || self->callees != NULL)
+	if (self->lists_functions || self->lists_lines || self->callers != NULL ||
+		self->callees != NULL)
 		return answer_functions(asking, self, origins, error);
 	if (self->lists_waits)
 		return answer_waits(asking, self, origins, error);
@@ -481,7 +499,8 @@ const LodeVerb lode_question_report = {
 		"and with all that they call; a run is not needed. What was called is known of "
 		"recorded stacks (-g, --call-graph dwarf), and estimated from counted calls "
 		"(--count, --exact). A function is named by its name, by a part of it that no "
-		"other one has, or by its number, which an ambiguous name lists.\n"
+		"other one has, or by its number, which an ambiguous name lists. --lines lists "
+		"lines of the sources likewise.\n"
 		"\n"
 		"Examples:\n"
 		"  lode report x.lode\n"

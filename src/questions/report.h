@@ -15,7 +15,7 @@ typedef struct {
 	const char *run;     /* NULL: the last run */
 	const char *weight;  /* the event; NULL: the profile's */
 	bool lists_sequences;
-	bool lists_functions;
+	bool lists_functions, lists_lines;
 	bool lists_waits;
 	const char *callers, *callees; /* the function whose ones are shown, or NULL */
 	const char *image;             /* of the list of functions */

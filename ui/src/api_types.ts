@@ -95,6 +95,10 @@ export interface FunctionRow {
 	name: string;
 	short_name?: string;
 	image: string;
+	language?: string;
+	function?: string;
+	file?: string;
+	line?: number;
 	address: string | null;
 	bytes: number | null;
 	instructions: number;

@@ -19,6 +19,7 @@
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "images/variants/script_image.h"
 #include "model/causes.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
@@ -336,8 +337,12 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 	self->functions = g_array_new(FALSE, TRUE, sizeof(LodeFunctionCost));
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
+		const LodeImage *image = lode_profile_image(profile, function->image);
 		LodeFunctionCost one = {.name = function->name,
-			.image = lode_profile_image(profile, function->image)->path,
+			.image = image->path,
+			.script_line = image->kind == LODE_IMAGE_PYTHON
+		                               ? lode_script_image_line(function->address)
+		                               : 0,
 			.inclusive = (double)NAN,
 			.samples = (double)NAN,
 			.is_stub = lode_function_is_stub(function, function->name)};

@@ -32,8 +32,9 @@ typedef struct {
 	const char *called; /* of a library without symbols: the name by which it is called; NULL */
 	double self, inclusive; /* of the event; NaN: not known */
 	double samples;         /* in itself; NaN: not known */
-	bool is_inlined;        /* its cost is part of the function around it */
-	bool is_stub;           /* lode_function_is_stub() */
+	uint32_t script_line; /* where it begins in its script, which is the image; 0: no script */
+	bool is_inlined;      /* its cost is part of the function around it */
+	bool is_stub;         /* lode_function_is_stub() */
 	bool is_own; /* on stacks: of the user's own code, not of a library of the system */
 } LodeFunctionCost;
 

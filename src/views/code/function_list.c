@@ -144,6 +144,9 @@ typedef struct {
 	double number, bytes; /* no number: it is not one of the profile's */
 	uint32_t n_instructions;
 	char *address;
+	const char *language, *script_function,
+		*file; /* of a function of a script; NULL: it is none */
+	double line;   /* likewise; no number */
 	double executions, calls, share, inclusive_share;
 	double events[];
 } FunctionRow;
@@ -160,6 +163,12 @@ static const LodeColumn function_columns[] = {
 	{"number", LODE_CELL_NUMBER(FunctionRow, number), .is_nullable = true},
 	{"name", LODE_CELL_NAME(FunctionRow, cost.name)},
 	{"image", LODE_CELL_TEXT(FunctionRow, cost.image)},
+	{"language", LODE_CELL_TEXT(FunctionRow, language), .is_optional = true,
+		.only = LODE_IN_JSON},
+	{"function", LODE_CELL_TEXT(FunctionRow, script_function), .is_optional = true,
+		.only = LODE_IN_JSON},
+	{"file", LODE_CELL_TEXT(FunctionRow, file), .is_optional = true, .only = LODE_IN_JSON},
+	{"line", LODE_CELL_NUMBER(FunctionRow, line), .is_optional = true, .only = LODE_IN_JSON},
 	{"address", LODE_CELL_TEXT(FunctionRow, address), .is_nullable = true},
 	{"bytes", LODE_CELL_NUMBER(FunctionRow, bytes), .is_nullable = true},
 	{"instructions", LODE_CELL_NUMBER(FunctionRow, n_instructions)},
@@ -194,7 +203,13 @@ static void fill_function(size_t i, void *out, const void *user_data)
 	row->calls = from->calls;
 	row->share = lode_share_of(row->cost.self, self->total);
 	row->inclusive_share = lode_call_lines_share_of(row->cost.inclusive, self->total);
-	row->number = row->bytes = (double)NAN;
+	row->number = row->bytes = row->line = (double)NAN;
+	if (row->cost.script_line > 0) {
+		row->language = "python";
+		row->script_function = row->cost.name;
+		row->file = row->cost.image;
+		row->line = row->cost.script_line;
+	}
 	if (from->function >= profile->functions->len)
 		return;
 	const LodeFunction *function = lode_profile_function(profile, from->function);

@@ -39,3 +39,8 @@ int lode_function_order_from_text(const char *text);
  */
 bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 	const LodeFunctionListOptions *options, FILE *out, GError **error);
+
+/* Likewise the lines of sources, by what they cost with all that they call: of the options format,
+ * terminal and limit count. */
+bool lode_line_list_write(const LodeProfile *profile, uint32_t weight_event,
+	const LodeFunctionListOptions *options, FILE *out, GError **error);

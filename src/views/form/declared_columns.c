@@ -12,6 +12,7 @@ const LodeColumns *const lode_declared_columns[] = {
 	&lode_observed_columns,
 	&lode_function_list_columns,
 	&lode_function_families_columns,
+	&lode_line_list_columns,
 	&lode_allocation_totals_columns,
 	&lode_memory_allocations_columns,
 	&lode_memory_callers_columns,

@@ -8,7 +8,8 @@ extern const LodeColumns lode_called_function_columns, lode_function_callers_col
 	lode_function_callees_columns, lode_own_lines_columns;
 extern const LodeColumns lode_annotated_place_columns, lode_annotated_line_columns,
 	lode_annotated_data_columns, lode_observed_columns;
-extern const LodeColumns lode_function_list_columns, lode_function_families_columns;
+extern const LodeColumns lode_function_list_columns, lode_function_families_columns,
+	lode_line_list_columns;
 extern const LodeColumns lode_allocation_totals_columns, lode_memory_allocations_columns,
 	lode_memory_callers_columns, lode_memory_coverage_columns, lode_memory_layout_columns,
 	lode_memory_pivot_columns, lode_totals_columns, lode_touched_page_columns,
