@@ -245,8 +245,10 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 	}
 	self->written = g_ptr_array_new();
 	g_ptr_array_extend(self->written, self->choices, NULL, NULL);
-	if (self->looker != NULL)
+	if (self->looker != NULL) {
 		g_ptr_array_add(self->written, lode_wait_looker_choice(self->looker));
+		g_ptr_array_add(self->written, lode_wait_looker_script_choice(self->looker));
+	}
 	if (!lode_perf_writer_publish(self->writer, self->written, error))
 		return false;
 	if (self->page_output != NULL && self->mappings != NULL &&

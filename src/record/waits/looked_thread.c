@@ -757,6 +757,7 @@ void lode_looked_process_free(LodeLookedProcess *self)
 	if (self->handle >= 0)
 		close(self->handle);
 	g_hash_table_unref(self->places);
+	lode_script_looks_free(self->scripts);
 	g_free(self);
 }
 

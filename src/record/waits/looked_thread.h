@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include "record/waits/script_looks.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +23,10 @@
 /* A process that is looked at. */
 typedef struct {
 	pid_t pid;
-	int handle;         /* pidfd, once a socket was asked for; -1 */
-	unsigned listed;    /* the last listing of processes that had it */
-	GHashTable *places; /* set of uint64_t: hashes of the places whose stack was taken */
+	int handle;               /* pidfd, once a socket was asked for; -1 */
+	unsigned listed;          /* the last listing of processes that had it */
+	GHashTable *places;       /* set of uint64_t: hashes of the places whose stack was taken */
+	LodeScriptLooks *scripts; /* owned; NULL: frames of interpreters are not looked at */
 } LodeLookedProcess;
 
 LodeLookedProcess *lode_looked_process_new(pid_t pid);

@@ -4,6 +4,8 @@
 #include "base/monotonic_clock.h"
 #include "base/quiet_thread.h"
 #include "record/waits/looked_thread.h"
+#include "record/waits/script_looks.h"
+#include "sources/perf_data/script_look.h"
 #include "sources/perf_data/wait_look.h"
 
 #include <dirent.h>
@@ -12,8 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Between two looks, on average. */
-enum { LOOK_US = 5000 };
+/* Between two looks, on average; and where the last one was at the frames of a script: as often as
+ * the share below allows. */
+enum { LOOK_US = 5000, SCRIPT_US = 3000 };
 
 /* Threads that are passed by, as they wait as before, before a look is over. */
 enum { MOST_PASSED = 64 };
@@ -39,7 +42,7 @@ enum { QUEUE_BYTES = 16 << 20 };
 
 struct LodeWaitLooker {
 	LodeProcessTree tree;
-	LodePerfChoice choice;
+	LodePerfChoice choice, script_choice;
 	GThread *thread;
 	GMutex mutex;
 	GCond changed;
@@ -54,6 +57,8 @@ struct LodeWaitLooker {
 	guint n_kept_open, most_kept_open;
 	GRand *random;
 	LodeLookOutput output;
+	uint32_t next_code; /* of scripts */
+	bool runs_script;   /* the thread at the last look */
 	gint64 list_at_us;
 	unsigned n_lists;
 	double allowed_us; /* of processor time, for looks at this moment */
@@ -70,17 +75,29 @@ static void free_thread(void *data)
 	lode_looked_thread_free(data);
 }
 
+static void init_choice(LodePerfChoice *self, const char *name, uint64_t id)
+{
+	self->name = g_strdup(name);
+	self->ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	self->is_aside = true;
+	g_array_append_val(self->ids, id);
+}
+
+static void clear_choice(LodePerfChoice *self)
+{
+	g_free(self->name);
+	g_array_unref(self->ids);
+}
+
 LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
 {
 	LodeWaitLooker *self = g_new0(LodeWaitLooker, 1);
-	uint64_t id = LODE_WAITING_ID;
 	struct rlimit limit;
 
 	self->tree = *tree;
-	self->choice.name = g_strdup(LODE_WAITING_EVENT);
-	self->choice.ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	self->choice.is_aside = true;
-	g_array_append_val(self->choice.ids, id);
+	init_choice(&self->choice, LODE_WAITING_EVENT, LODE_WAITING_ID);
+	init_choice(&self->script_choice, LODE_SCRIPT_EVENT, LODE_SCRIPT_ID);
+	lode_script_attribute(&self->script_choice.attr);
 	lode_look_attribute(&self->choice.attr, STACK_BYTES);
 	g_mutex_init(&self->mutex);
 	g_cond_init(&self->changed);
@@ -102,8 +119,8 @@ void lode_wait_looker_free(LodeWaitLooker *self)
 	if (self == NULL)
 		return;
 	lode_wait_looker_end(self);
-	g_free(self->choice.name);
-	g_array_unref(self->choice.ids);
+	clear_choice(&self->choice);
+	clear_choice(&self->script_choice);
 	g_mutex_clear(&self->mutex);
 	g_cond_clear(&self->changed);
 	g_byte_array_unref(self->queue);
@@ -120,6 +137,11 @@ LodePerfChoice *lode_wait_looker_choice(const LodeWaitLooker *self)
 	return (LodePerfChoice *)&self->choice;
 }
 
+LodePerfChoice *lode_wait_looker_script_choice(const LodeWaitLooker *self)
+{
+	return (LodePerfChoice *)&self->script_choice;
+}
+
 /* --- the threads --- */
 
 static LodeLookedProcess *find_process(LodeWaitLooker *self, pid_t pid)
@@ -129,6 +151,7 @@ static LodeLookedProcess *find_process(LodeWaitLooker *self, pid_t pid)
 	if (found != NULL)
 		return found;
 	found = lode_looked_process_new(pid);
+	found->scripts = lode_script_looks_new(pid, &self->next_code);
 	g_hash_table_insert(self->processes, GINT_TO_POINTER(pid), found);
 	return found;
 }
@@ -234,10 +257,14 @@ static void count(LodeWaitLooker *self, LodeLookOutcome outcome)
 /* At the next thread that runs, or waits otherwise than at its last look. */
 static void look_at_next(LodeWaitLooker *self)
 {
+	self->runs_script = false;
 	for (guint i = 0; i < MIN(MOST_PASSED, self->threads->len); i++) {
 		self->next = self->next + 1 < self->threads->len ? self->next + 1 : 0;
-		LodeLookOutcome outcome = lode_looked_thread_look(
-			self->threads->pdata[self->next], &self->output);
+		LodeLookedThread *thread = self->threads->pdata[self->next];
+		LodeLookOutcome outcome = lode_looked_thread_look(thread, &self->output);
+		if (outcome == LODE_LOOK_RUNNING || outcome == LODE_LOOK_DONE)
+			self->runs_script = lode_script_looks_take(thread->process->scripts,
+				thread->tid, outcome == LODE_LOOK_DONE, self->output.records);
 		if (self->output.records->len > 0)
 			count(self, outcome);
 		if (outcome == LODE_LOOK_GONE)
@@ -261,7 +288,8 @@ static void look(LodeWaitLooker *self, gint64 now_us)
 /* Whether it goes on after the pause. */
 static bool pause_between(LodeWaitLooker *self)
 {
-	double usual_us = LOOK_US * g_rand_double_range(self->random, 0.5, 1.5);
+	double usual_us = (self->runs_script ? SCRIPT_US : LOOK_US) *
+	                  g_rand_double_range(self->random, 0.5, 1.5);
 	gint64 until_us = g_get_monotonic_time() +
 	                  (gint64)MAX(usual_us, -self->allowed_us / LOOKS_SHARE);
 

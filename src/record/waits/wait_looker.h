@@ -4,6 +4,9 @@
  *
  *   every 5 ms, by chance 2.5 to 7.5 ─▶ the next thread ─▶ record ─▶ queue ─▶ perf.data
  *
+ * Of a thread that runs a script the frames of the interpreter are looked at (script_looks.h), and
+ * the next look is after 3 ms.
+ *
  * By chance, as programs wait in steps of time too. A thread that has not run since its last look
  * waits as it did, and the next one is looked at in its place. Looks take no more than half a
  * percent of a processor: after one that took longer the pause is longer. Nothing is put into the
@@ -22,8 +25,10 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree);
 void lode_wait_looker_free(LodeWaitLooker *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaitLooker, lode_wait_looker_free)
 
-/* The event that the samples are of, which the kernel does not have; borrowed. */
+/* The events that the samples are of, of waits and of scripts, which the kernel does not have;
+ * borrowed. */
 LodePerfChoice *lode_wait_looker_choice(const LodeWaitLooker *self);
+LodePerfChoice *lode_wait_looker_script_choice(const LodeWaitLooker *self);
 
 /* Begins the thread; with `is_on`, also looks. */
 void lode_wait_looker_begin(LodeWaitLooker *self, bool is_on);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/waits/script_looks.h"
+
+#include "base/byte_append.h"
+#include "base/monotonic_clock.h"
+#include "process/interpreters/python_frames.h"
+#include "record/process_memory.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Between two searches for an interpreter, at first and at most: a search takes some hundred
+ * microseconds. */
+#define FIRST_SEARCH_NS UINT64_C(20000000)
+#define LAST_SEARCH_NS UINT64_C(2000000000)
+
+struct LodeScriptLooks {
+	pid_t pid;
+	uint32_t *next_code;
+	LodePythonFrames *python; /* NULL: none was found */
+	LodePythonSymbols symbols;
+	dev_t device; /* of the program that was searched, with its inode */
+	ino_t inode;
+	uint64_t search_ns, pause_ns; /* when next, and how long after the last time */
+	LodeScriptLook look;
+	GArray *codes; /* LodeScriptCode */
+};
+
+LodeScriptLooks *lode_script_looks_new(pid_t pid, uint32_t *next_code)
+{
+	LodeScriptLooks *self = g_new0(LodeScriptLooks, 1);
+
+	self->pid = pid;
+	self->next_code = next_code;
+	self->codes = g_array_new(FALSE, FALSE, sizeof(LodeScriptCode));
+	return self;
+}
+
+void lode_script_looks_free(LodeScriptLooks *self)
+{
+	if (self == NULL)
+		return;
+	lode_python_frames_free(self->python);
+	g_array_unref(self->codes);
+	g_free(self);
+}
+
+static size_t read_memory(void *data, uint64_t address, void *to, size_t size)
+{
+	const LodeScriptLooks *self = data;
+
+	return lode_process_memory_read(self->pid, address, to, size);
+}
+
+/* Whether it is another program than was searched. */
+static bool has_changed(LodeScriptLooks *self)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)self->pid);
+	if (stat(path, &status) != 0 ||
+		(status.st_dev == self->device && status.st_ino == self->inode))
+		return false;
+	self->device = status.st_dev;
+	self->inode = status.st_ino;
+	return true;
+}
+
+/* Code keeps its numbers where the interpreter is the one that was known. */
+static void search(LodeScriptLooks *self, uint64_t now_ns)
+{
+	const LodeForeignMemory memory = {read_memory, self};
+	LodePythonSymbols found = {0};
+
+	if (has_changed(self))
+		self->pause_ns = FIRST_SEARCH_NS / 2;
+	else if (now_ns < self->search_ns)
+		return;
+	self->pause_ns = MIN(2 * self->pause_ns, LAST_SEARCH_NS);
+	self->search_ns = now_ns + self->pause_ns;
+	lode_python_process_find(self->pid, &memory, &found);
+	if (self->python != NULL && memcmp(&found, &self->symbols, sizeof(found)) == 0)
+		return;
+	g_clear_pointer(&self->python, lode_python_frames_free);
+	self->symbols = found;
+	if (found.runtime != 0)
+		self->python = lode_python_frames_new(&found, &memory, self->next_code);
+}
+
+void lode_script_attribute(struct perf_event_attr *out_attr)
+{
+	*out_attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(*out_attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+	                       PERF_SAMPLE_RAW,
+		.read_format = PERF_FORMAT_ID,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+}
+
+/* Begins a record, whose raw data is to be appended; where it begins. */
+static guint begin_record(
+	const LodeScriptLooks *self, pid_t tid, uint64_t time_ns, GByteArray *records)
+{
+	guint begin = records->len;
+	const struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0};
+
+	g_byte_array_append(records, (const guint8 *)&header, sizeof(header));
+	lode_append_u64(records, LODE_SCRIPT_ID);
+	lode_append_u64(records, 0); /* address */
+	lode_append_u32(records, (uint32_t)self->pid);
+	lode_append_u32(records, (uint32_t)tid);
+	lode_append_u64(records, time_ns);
+	lode_append_u64(records, 0); /* CPU */
+	lode_append_u64(records, 1); /* period */
+	lode_append_u32(records, 0); /* bytes of the raw data */
+	return begin;
+}
+
+static void end_record(GByteArray *records, guint begin)
+{
+	enum { HEAD_BYTES = sizeof(struct perf_event_header) + 6 * sizeof(uint64_t) };
+	uint32_t raw_size = records->len - begin - HEAD_BYTES - (uint32_t)sizeof(raw_size);
+
+	memcpy(records->data + begin + HEAD_BYTES, &raw_size, sizeof(raw_size));
+	((struct perf_event_header *)(void *)(records->data + begin))->size =
+		(uint16_t)(records->len - begin);
+}
+
+bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, GByteArray *records)
+{
+	uint64_t now_ns = lode_now_ns();
+	LodeScriptLook *look = &self->look;
+
+	if (self->python == NULL)
+		search(self, now_ns);
+	if (self->python == NULL)
+		return false;
+	now_ns = lode_now_ns();
+	g_array_set_size(self->codes, 0);
+	LodePythonOutcome outcome = lode_python_frames_read(
+		self->python, tid, now_ns, look, self->codes);
+	for (guint i = 0; i < self->codes->len; i++) {
+		guint begin = begin_record(self, tid, now_ns, records);
+		lode_script_code_append(&g_array_index(self->codes, LodeScriptCode, i), records);
+		end_record(records, begin);
+	}
+	if (outcome == LODE_PYTHON_NONE) {
+		search(self, now_ns);
+		return false;
+	}
+	guint begin = begin_record(self, tid, now_ns, records);
+	lode_script_frames_append(look->frames, look->n_frames,
+		look->flags | (is_waiting ? LODE_SCRIPT_IS_WAITING : 0), records);
+	end_record(records, begin);
+	return true;
+}

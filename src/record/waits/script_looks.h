@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to record/waits/: looks at the frames of an interpreter in a process, as samples of the
+ * event "script" (sources/perf_data/script_look.h). A process is searched for an interpreter at the
+ * first look, when it executes another program, and at times that come less and less often, as one
+ * may be loaded later.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct LodeScriptLooks LodeScriptLooks;
+
+/* `next_code` is borrowed: the number of the next code of all processes. */
+LodeScriptLooks *lode_script_looks_new(pid_t pid, uint32_t *next_code);
+void lode_script_looks_free(LodeScriptLooks *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeScriptLooks, lode_script_looks_free)
+
+/* Looks at a thread, and appends what it finds; whether it ran a script. */
+bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, GByteArray *records);
+
+/* The attribute of these samples. */
+struct perf_event_attr;
+void lode_script_attribute(struct perf_event_attr *out_attr);
