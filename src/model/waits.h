@@ -72,6 +72,8 @@ typedef struct LodeWaits {
 	double clock_ns; /* from the program's begin to its end, or as long as it was recorded */
 	double running_ns, waiting_ns; /* of all threads */
 	double seen_ns;                /* of the waiting: its reason is known */
+	double refused_ns;             /* of the waiting: the system refused to say what for, but
+	                                  for its function */
 	bool has_path;          /* the program's end was seen, and its critical path computed */
 	double path_running_ns; /* of the path: a thread ran */
 	double path_sure; /* share of the path's waits whose end is known to be somebody's doing */

@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS wait_total (
 	running_ns REAL NOT NULL,
 	waiting_ns REAL NOT NULL,
 	seen_ns REAL NOT NULL,
+	refused_ns REAL NOT NULL, -- of it
 	has_path INTEGER NOT NULL,
 	path_running_ns REAL NOT NULL,
 	path_sure REAL NOT NULL,

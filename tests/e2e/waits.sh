@@ -18,7 +18,7 @@ needs_sampling
 gcc -g -O2 -pthread "$sources/known_waits.c" -o known_waits 2>err || skip "gcc makes no program"
 
 kinds="lock rwlock condition semaphore barrier join child sleep poll sync pipe unix tcp processor"
-echo 1..17
+echo 1..18
 
 for kind in $kinds; do
 	rm -f truth
@@ -44,3 +44,29 @@ check "functions by waiting" "$(status_is 0)" "$(holds grep -q update_table out)
 "$lode" report none.lode --waits >out 2>err
 status=$?
 check "without looks" "$(status_is 1)" "$(holds grep -q 'no waits are known' err)"
+
+# The kernel refuses to tell an ordinary user what a program waits for that hides its memory.
+as_user() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+mkdir -m 777 theirs
+cd theirs || exit 1
+if as_user "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
+	as_user "$lode" run -o hidden.lode -- ../known_waits hidden truth >../out 2>../err
+	status=$?
+	"$lode" report hidden.lode --waits >../out 2>>../err
+	"$lode" report hidden.lode --waits --format json >waits.json 2>>../err
+	cd ..
+	check "refused looks" "$(status_is 0)" \
+		"$(holds grep -q 'The system refused to say what' out)" \
+		"$(holds python3 -c 'import json
+waits = json.load(open("theirs/waits.json"))
+assert waits["refused"] > 0.5 and waits["seen"] < 0.5 and waits["waiting_seconds"] > 0.6' 2>&1)"
+else
+	echo "ok $((number + 1)) - refused looks # SKIP another user cannot record here"
+fi

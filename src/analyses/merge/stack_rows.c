@@ -232,6 +232,7 @@ void lode_wait_rows_add(LodeWaitRows *self, const LodeWaits *waits, const uint32
 	merged->running_ns += waits->running_ns;
 	merged->waiting_ns += waits->waiting_ns;
 	merged->seen_ns += waits->seen_ns;
+	merged->refused_ns += waits->refused_ns;
 	for (guint i = 0; i < waits->rows->len; i++)
 		add_row(self, &LODE_AT(waits->rows, LodeWait, i), stacks);
 }

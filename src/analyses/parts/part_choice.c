@@ -645,6 +645,7 @@ static void keep_waits(const ThreadChoice *choice, LodeProfile *profile)
 		waits->seen_ns += row.reason != LODE_WAIT_UNSEEN ? row.waiting_ns : 0;
 		LODE_AT(waits->rows, LodeWait, kept++) = row;
 	}
+	waits->refused_ns = MIN(waits->refused_ns, waits->waiting_ns);
 	g_array_set_size(waits->rows, kept);
 	g_array_set_size(waits->causes, 0);
 	for (guint i = 0; i < profile->thread_times->len; i++)

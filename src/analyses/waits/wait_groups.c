@@ -386,8 +386,12 @@ char *lode_wait_group_text(const LodeWaitGroup *self)
 	case LODE_WAIT_SYNC:
 	case LODE_WAIT_PIPE:
 	case LODE_WAIT_SOCKET:
-	case LODE_WAIT_OTHER:
 	case LODE_N_WAIT_REASONS:
+		break;
+	case LODE_WAIT_OTHER:
+		/* What is known then is the kernel's function. */
+		if (self->call == NULL && self->object != NULL)
+			return g_strdup_printf("in %s", self->object);
 		break;
 	}
 	return in_call(self, self->reason == LODE_WAIT_SYNC ? "fsync"

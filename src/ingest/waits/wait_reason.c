@@ -300,6 +300,14 @@ static LodeWaitReason reason_of_call(
 	}
 }
 
+/* Where the function of the kernel says nothing either. */
+static LodeWaitReason reason_without_call(const LodeWaitLook *look)
+{
+	if ((look->flags & LODE_LOOK_WAS_REFUSED) == 0)
+		return LODE_WAIT_PAGE;
+	return look->kernel_function[0] != '\0' ? LODE_WAIT_OTHER : LODE_WAIT_UNSEEN;
+}
+
 LodeWaitReason lode_wait_reason_find(
 	const LodeWaitQuestion *question, char **out_object, char **out_call)
 {
@@ -312,11 +320,9 @@ LodeWaitReason lode_wait_reason_find(
 		               ? lode_system_call_name_32((uint64_t)look->call)
 		               : lode_system_call_name((uint64_t)look->call);
 	*out_call = g_strdup(name);
-	const bool is_refused = (look->flags & LODE_LOOK_WAS_REFUSED) != 0;
 	LodeWaitReason reason = LODE_WAIT_STOPPED;
 	if (look->call < 0)
-		reason = reason_by_kernel(
-			question, is_refused ? LODE_WAIT_OTHER : LODE_WAIT_PAGE, out_object);
+		reason = reason_by_kernel(question, reason_without_call(look), out_object);
 	else if (!is_stopped(look))
 		reason = reason_of_call(question, lode_wait_call_find(name), out_object);
 	if (reason == LODE_WAIT_SLEEP && *out_object == NULL && look->timeout_ns > 0)

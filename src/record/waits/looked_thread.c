@@ -729,8 +729,11 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 		look.state = state_of(self);
 	if (native_call(&look) == LODE_LOOK_NO_CALL || at.call == SYS_restart_syscall)
 		read_line(self, "wchan", function, sizeof(function));
+	/* So the kernel says that it does not tell. */
+	if (strcmp(function, "0") == 0)
+		function[0] = '\0';
 	/* One that lode itself has stopped, for a probe, is not waiting for anything. */
-	if ((look.state == 'R' || look.state == 't') && outcome == LODE_LOOK_DONE) {
+	if (look.state == 'R' || look.state == 't') {
 		self->was_waiting = false;
 		return LODE_LOOK_RUNNING;
 	}

@@ -92,6 +92,7 @@ static const LodeColumn total_columns[] = {
 	{"running_ns", AT(running_ns), LODE_COLUMN_AMOUNT, 0},
 	{"waiting_ns", AT(waiting_ns), LODE_COLUMN_AMOUNT, 0},
 	{"seen_ns", AT(seen_ns), LODE_COLUMN_AMOUNT, 0},
+	{"refused_ns", AT(refused_ns), LODE_COLUMN_AMOUNT, 0},
 	{"has_path", AT(has_path), LODE_COLUMN_FLAG, 0},
 	{"path_running_ns", AT(path_running_ns), LODE_COLUMN_AMOUNT, 0},
 	{"path_sure", AT(path_sure), LODE_COLUMN_AMOUNT, 0},

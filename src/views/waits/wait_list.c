@@ -229,6 +229,12 @@ static void put_head(const List *self, FILE *out)
 		g_string_append_printf(text, ", for what is known of %s",
 			lode_number_format_share(waits->seen_ns / waits->waiting_ns, share));
 	lode_display_print(terminal, out, "%s.", text->str);
+	if (waits->refused_ns > MUCH_UNSEEN * waits->waiting_ns)
+		lode_display_print(terminal, out,
+			"The system refused to say what %s of it was for, but for the kernel's "
+			"function where it has a name: kernel.yama.ptrace_scope, another user's "
+			"program, or one that hides its memory (set-uid, PR_SET_DUMPABLE).",
+			lode_number_format_share(waits->refused_ns / waits->waiting_ns, share));
 	if (!waits->has_path)
 		return;
 	lode_display_print(terminal, out,
@@ -350,6 +356,8 @@ bool lode_wait_list_write(
 		waits->waiting_ns > 0 ? MIN(waits->seen_ns / waits->waiting_ns, 1) : 1);
 	g_autofree char *head = lode_waits_head(profile, &options->terminal);
 	lode_json_member_string(&json, "head", head);
+	if (waits->refused_ns > 0)
+		lode_json_member_number(&json, "refused", waits->refused_ns / waits->waiting_ns);
 	lode_json_member_bool(&json, "has_path", waits->has_path);
 	if (waits->has_path) {
 		lode_json_member_number(

@@ -404,6 +404,34 @@ static void test_until(void)
 	g_assert_cmpstr(LODE_AT(rows, LodeWait, 1).object, ==, "20 ms");
 }
 
+/* Looks that the system refused say what the kernel's function says, or nothing. */
+static void test_refused(void)
+{
+	LodeWaitLook sleeps = look_of(LODE_LOOK_NO_CALL), hidden = look_of(LODE_LOOK_NO_CALL);
+	const SampleLook looks[] = {
+		{.pid = PID, .tid = PID, .time_ns = 120 * MS, .look = &sleeps},
+		{.pid = PID, .tid = PID, .time_ns = 150 * MS, .look = &hidden},
+	};
+	g_auto(Made) made;
+
+	sleeps.flags = hidden.flags = LODE_LOOK_WAS_REFUSED;
+	sleeps.kernel_function = "hrtimer_nanosleep";
+	made_init(&made, true, true);
+	run(&made, PID, 100 * MS, 110 * MS, "wander", false);
+	sample_file_look(&made.samples, &looks[0]);
+	run(&made, PID, 130 * MS, 140 * MS, "wander", false);
+	sample_file_look(&made.samples, &looks[1]);
+	change(&made, PID, 165 * MS, false, false);
+	sample_file_exit(&made.samples, PID, PID, 166 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	assert_ms(row_of(profile, LODE_WAIT_SLEEP)->waiting_ns, 20);
+	assert_ms(row_of(profile, LODE_WAIT_UNSEEN)->waiting_ns, 25);
+	assert_ms(profile->waits->waiting_ns, 45);
+	assert_ms(profile->waits->seen_ns, 20);
+	assert_ms(profile->waits->refused_ns, 45);
+	assert_ms(total_of(profile, "waiting"), 45);
+}
+
 /* Waits of io_uring's workers are those of who waits for them. */
 static void test_worker_of_kernel(void)
 {
@@ -438,6 +466,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/without-switches", test_without_switches);
 	g_test_add_func("/ingest/wait-import/again", test_again);
 	g_test_add_func("/ingest/wait-import/until", test_until);
+	g_test_add_func("/ingest/wait-import/refused", test_refused);
 	g_test_add_func("/ingest/wait-import/worker-of-kernel", test_worker_of_kernel);
 	return g_test_run();
 }

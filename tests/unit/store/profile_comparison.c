@@ -200,6 +200,7 @@ void assert_equal_waits(const LodeWaits *a, const LodeWaits *b)
 	assert_same(a, b, running_ns);
 	assert_same(a, b, waiting_ns);
 	assert_same(a, b, seen_ns);
+	assert_same(a, b, refused_ns);
 	assert_same(a, b, has_path);
 	assert_same(a, b, path_running_ns);
 	assert_same(a, b, path_sure);

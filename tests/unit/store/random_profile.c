@@ -318,6 +318,7 @@ void random_waits_add(LodeProfile *profile, guint32 seed, uint32_t n_stacks)
 	waits->running_ns = random_amount(rand);
 	waits->waiting_ns = random_amount(rand);
 	waits->seen_ns = random_amount(rand);
+	waits->refused_ns = random_amount(rand);
 	waits->has_path = g_rand_boolean(rand);
 	waits->path_running_ns = random_amount(rand);
 	waits->path_sure = g_rand_double(rand);

@@ -273,7 +273,7 @@ static void test_harm(Fixture *fixture, const void *data)
 		{"UPDATE wait_total SET clock_ns = -9e999", "table 'wait_total', row 1: "},
 		{"UPDATE wait_total SET path_sure = 2",
 			"table 'wait_total', row 1: the sure share is more than all"},
-		{"INSERT INTO wait_total SELECT 2, 0, 0, 0, 0, 0, 0, 0, 0",
+		{"INSERT INTO wait_total SELECT 2, 0, 0, 0, 0, 0, 0, 0, 0, 0",
 			"table 'wait_total', row 2: there are several"},
 	};
 

@@ -102,6 +102,7 @@ static LodeProfile *profile_new(void)
 	profile->waits->path_running_ns = 1 * S;
 	profile->waits->path_threads = 1.1;
 	profile->waits->path_sure = 0.6;
+	profile->waits->refused_ns = 1.5 * S;
 	return profile;
 }
 
@@ -124,7 +125,8 @@ static void test_text(void)
 	g_autofree char *text = write_list(profile, LODE_VIEW_TEXT, 0);
 	static const char *const parts[] = {
 		"2.00 s by the clock; threads ran 1.00 s and waited 6.00 s",
-		"Of the critical path 50 % ran", "probable", "ledger_lock  post (ledger.c:31)",
+		"say what 25.0 % of it was for", "Of the critical path 50 % ran", "probable",
+		"ledger_lock  post (ledger.c:31)",
 		"57 % of it while its holder was in seal (ledger.c:12)", "other:eventfd_read",
 		"100 µs", "Idle, waiting for work: 1.90 s by 1 thread, most in accept at"};
 
@@ -149,6 +151,7 @@ static void test_json(void)
 	JsonObject *root = json_node_get_object(json_parser_get_root(parser));
 	g_assert_cmpfloat(json_object_get_double_member(root, "clock_seconds"), ==, 2);
 	g_assert_cmpfloat(fabs(json_object_get_double_member(root, "seen") - 5.65 / 6), <, 0.001);
+	g_assert_cmpfloat(fabs(json_object_get_double_member(root, "refused") - 0.25), <, 0.001);
 	g_assert_true(json_object_get_boolean_member(root, "has_path"));
 	JsonArray *waits = json_object_get_array_member(root, "waits");
 	g_assert_cmpuint(json_array_get_length(waits), ==, 6);

@@ -96,7 +96,7 @@ struct LodeSampledWaits {
 	GArray *chain;                                 /* LodePlace, of the look at hand */
 	uint32_t holder_pid, holder_tid, holder_where; /* of the last look at a holder */
 	double ready_ns; /* of the recording at hand, that its samples stand for */
-	double clock_ns, running_ns, waiting_ns, unseen_ns;
+	double clock_ns, running_ns, waiting_ns, unseen_ns, refused_ns;
 };
 
 LodeSampledWaits *lode_sampled_waits_new(
@@ -572,6 +572,8 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	Row *found = find_row(self, &like);
 	if (last != NULL)
 		*last = row_number(self, found);
+	self->unseen_ns += like.reason == LODE_WAIT_UNSEEN ? known->waiting_ns : 0;
+	self->refused_ns += (look.flags & LODE_LOOK_WAS_REFUSED) != 0 ? known->waiting_ns : 0;
 	found->waiting_ns += known->waiting_ns;
 	found->count += known->count;
 	found->looks++;
@@ -961,6 +963,7 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	waits->running_ns = self->running_ns;
 	waits->waiting_ns = self->waiting_ns;
 	waits->seen_ns = MAX(self->waiting_ns - self->unseen_ns, 0);
+	waits->refused_ns = MIN(self->refused_ns, self->waiting_ns);
 	lode_sampled_path_find(waits, &self->times, self->threads, profile->stacks);
 	return waits;
 }

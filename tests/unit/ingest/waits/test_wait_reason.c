@@ -167,6 +167,7 @@ static const Made made[] = {
 	{"socket tcp 127.0.0.1:5432 (write)", SYS_write, {4}, "tcp 127.0.0.1:5432 from :45012"},
 	{"socket tcp 0.0.0.0:80 listening (accept4)", SYS_accept4, {4},
 		"tcp 0.0.0.0:80 listening from :80"},
+	{"unseen - (-)", LODE_LOOK_NO_CALL, {0}, .flags = LODE_LOOK_WAS_REFUSED},
 	{"socket unix /run/x.sock (read)", SYS_read, {4}, "unix /run/x.sock accepted"},
 	{"socket tcp [::1]:80 (read)", SYS_read, {4}, "tcp [::1]:80 from :45012"},
 	{"socket tcp 127.0.0.1:5432 (recvfrom)", SYS_recvfrom, {4}, "tcp 127.0.0.1:5432"},
