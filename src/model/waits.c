@@ -7,6 +7,7 @@ LodeWaits *lode_waits_new(void)
 
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodeWait));
 	self->causes = g_array_new(FALSE, TRUE, sizeof(LodeWaitCause));
+	self->slices = g_array_new(FALSE, TRUE, sizeof(LodeWaitSlice));
 	return self;
 }
 
@@ -16,6 +17,7 @@ void lode_waits_free(LodeWaits *self)
 		return;
 	g_array_unref(self->rows);
 	g_array_unref(self->causes);
+	g_array_unref(self->slices);
 	g_free(self);
 }
 
@@ -50,4 +52,19 @@ LodeWaitReason lode_wait_reason_from_text(const char *text)
 	while (reason < LODE_N_WAIT_REASONS && g_strcmp0(text, reason_words[reason]) != 0)
 		reason++;
 	return (LodeWaitReason)reason;
+}
+
+const char *lode_wait_slice_kind_to_text(uint32_t kind)
+{
+	return kind == LODE_SLICE_RUNNING ? "running"
+	                                  : lode_wait_reason_to_text((LodeWaitReason)kind);
+}
+
+int lode_wait_slice_kind_from_text(const char *text)
+{
+	LodeWaitReason reason = lode_wait_reason_from_text(text);
+
+	if (g_strcmp0(text, "running") == 0)
+		return LODE_SLICE_RUNNING;
+	return reason < LODE_N_WAIT_REASONS ? (int)reason : -1;
 }

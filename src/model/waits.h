@@ -60,6 +60,25 @@ typedef struct {
 	bool is_idle; /* waits for work: no cause of anything */
 } LodeWait;
 
+/* What a thread did for a while: it ran, or one wait; of many short ones in turn, those of a kind.
+ */
+typedef struct {
+	uint32_t pid, tid;
+	uint64_t begin_ns, end_ns; /* by the recording's clock */
+	uint8_t kind;              /* LodeWaitReason, or LODE_SLICE_RUNNING */
+	uint32_t wait;             /* of LodeWaits.rows; LODE_NONE: none, or not known */
+	double time_ns; /* of it in this kind; less than its length where it has others */
+	double path_ns; /* of that, on the critical path */
+} LodeWaitSlice;
+
+enum {
+	LODE_SLICE_RUNNING = LODE_N_WAIT_REASONS,
+	LODE_N_SLICE_KINDS,
+	/* So many are kept at most, of the threads that ran longest: 1 MB in a file. */
+	LODE_MAX_WAIT_SLICES = 1 << 14,
+	LODE_MAX_SLICED_THREADS = 64,
+};
+
 /* Rows whose waiting goes away together: those for one lock, or at one line. */
 typedef struct {
 	double high_ns; /* the pieces of the critical path that were reached through these waits */
@@ -69,6 +88,7 @@ typedef struct {
 typedef struct LodeWaits {
 	GArray *rows;    /* LodeWait, by waiting_ns, falling */
 	GArray *causes;  /* LodeWaitCause */
+	GArray *slices;  /* LodeWaitSlice, by thread and begin; empty: not known, as of a part */
 	double clock_ns; /* from the program's begin to its end, or as long as it was recorded */
 	double running_ns, waiting_ns; /* of all threads */
 	double seen_ns;                /* of the waiting: its reason is known */
@@ -88,3 +108,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaits, lode_waits_free)
 /* "lock", "condition" …, as in JSON; and back: LODE_N_WAIT_REASONS: no such word. */
 const char *lode_wait_reason_to_text(LodeWaitReason reason);
 LodeWaitReason lode_wait_reason_from_text(const char *text);
+
+/* The same of a slice's kind, with "running"; back: −1: no such word. */
+const char *lode_wait_slice_kind_to_text(uint32_t kind);
+int lode_wait_slice_kind_from_text(const char *text);

@@ -42,3 +42,15 @@ CREATE TABLE IF NOT EXISTS wait_total (
 	path_sure REAL NOT NULL,
 	path_threads REAL NOT NULL
 );
+
+CREATE TABLE IF NOT EXISTS wait_slice (
+	id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	begin_ns INTEGER NOT NULL,
+	end_ns INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	wait INTEGER REFERENCES wait,
+	time_ns REAL NOT NULL,
+	path_ns REAL NOT NULL
+);

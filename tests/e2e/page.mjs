@@ -1073,7 +1073,10 @@ await check("waits are those of lode report --waits, and lead to the waiting lin
 });
 
 await check("timeline: a range and a thread, by mouse and keys, become options of the questions", async (expect) => {
-	const { seconds, threads } = await page.evaluate(async () => (await fetch("/api/timeline?profile=10")).json());
+	const answer = await page.evaluate(async () => (await fetch("/api/timeline?profile=10")).json());
+	const seconds = answer.seconds;
+	/* What a thread without samples did is known, too. */
+	const threads = answer.threads.filter((one) => one.samples > 0);
 	const known = json("report", "workers.lode", "--programs", "--by", "thread").programs;
 	expect("weights", threads.map((one) => [one.tid, one.weight.toFixed(6)]).sort(), known.map((one) => [one.tid, one.share.toFixed(6)]).sort());
 	const asked = [];
@@ -1083,11 +1086,12 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	await page.waitForSelector(".timeline canvas");
 	expect("rows", await page.locator(".timeline-thread").count(), 6);
 	/* The heaviest, in the order in which they began, below how many processors all kept busy. */
-	const begun = threads.slice(0, 6).sort((a, b) => a.from - b.from);
+	const onPath = (one) => (answer.has_path ? one.slices.reduce((sum, slice) => sum + slice[5], 0) : 0);
+	const begun = [...answer.threads].sort((a, b) => onPath(b) - onPath(a)).slice(0, 6).sort((a, b) => a.from - b.from);
 	expect("in order of start", await texts(".timeline-thread bdi"), begun.map((one) => one.name));
 	expect("busy processors", (await page.innerText(".timeline-busy")).startsWith("busy processors"), true);
 	await page.click('.timeline-rows button:text("more")');
-	await until("all rows", async () => (await page.locator(".timeline-thread").count()) === threads.length);
+	await until("all rows", async () => (await page.locator(".timeline-thread").count()) === answer.threads.length);
 	expect("text", (await texts(".timeline-thread")).filter((one) => one.includes("<b>worker-")).length, 8);
 	expect("axe", await faultsOfAxe(), []);
 	/* One worker ran after the other: in the time of one, there is only its function. */
@@ -1146,6 +1150,31 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	await settle();
 	expect("no chips", await page.locator(".chip").count(), 0);
 	page.off("request", note);
+});
+
+await check("timeline: what threads did, in colours that a legend names; a click tells what was waited for", async (expect) => {
+	const { kinds, threads, seconds, has_path: hasPath } = await page.evaluate(async (n) => (await fetch(`/api/timeline?profile=${n}`)).json(), WAITING);
+	const known = json("report", "waiting.lode", "--waits").waits;
+	await at(`#/waits?profile=${WAITING}`);
+	await page.waitForSelector(".did li");
+	const legend = (await texts(".did li")).map((one) => one.trim());
+	for (const kind of ["running", "join", "lock", "sleep"]) expect(kind, legend.some((one) => one.split(", ").includes(kind)), true);
+	expect("path", legend.includes("critical path"), hasPath);
+	expect("colours", new Set(await page.$$eval(".did .swatch", (all) => all.map((one) => getComputedStyle(one).backgroundColor))).size, await page.locator(".did .swatch").count());
+	/* The main thread waits for the others nearly all the time. */
+	const main = threads.findIndex((one) => one.slices.some((slice) => kinds[slice[2]] === "join"));
+	const join = threads[main].slices.filter((slice) => kinds[slice[2]] === "join").sort((a, b) => b[1] - a[1])[0];
+	expect("place", known[join[3]].reason, "join");
+	const rank = (await page.$$eval(".timeline-thread", (all) => all.map((one) => one.title))).findIndex((one) => one.includes(` ${threads[main].tid}:`));
+	const box = await page.locator(".timeline canvas").boundingBox();
+	await page.mouse.click(box.x + (box.width * (join[0] + join[1] / 2)) / 1e6 / seconds, box.y + 20 * (rank + (await page.locator(".timeline-busy").count())) + 9);
+	await page.waitForSelector(".stretch a");
+	const said = await page.innerText(".stretch");
+	for (const part of ["join", "main (waiting.c:", "thread waiting"]) expect(`${part}: ${said}`, said.includes(part), true);
+	expect("axe", await faultsOfAxe(), []);
+	await picture("stretch");
+	await page.click('.stretch button:text("Only this")');
+	await page.waitForFunction((tid) => location.hash.includes(`o.thread=${tid}`) && /o[.]time=/.test(location.hash) && !/stretch/.test(location.hash), threads[main].tid);
 });
 
 await check("memory: heat maps that zoom, groups in groups", async (expect) => {
@@ -1316,7 +1345,7 @@ await check("the page's questions are answered", async (expect) => {
 		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=hit", `annotate?profile=${WINDOWS}&function=divide_numbers`],
 		Graph: ["graph?function-number=0", `graph?profile=${WINDOWS}&function-number=${divide}`],
 		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
-		Threads: ["timeline?profile=10", "timeline?profile=4"],
+		Threads: ["timeline?profile=10", "timeline?profile=4", `timeline?profile=${WAITING}`],
 		Waits: [`waits?profile=${WAITING}`],
 		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=4", `flame?profile=${TOPS}`],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],

@@ -354,8 +354,23 @@ export interface Threads {
 	event: string | null;
 	/** How many processors were busy in each bin; null: samples do not stand for time. */
 	busy: number[] | null;
-	/** The heaviest first; from: seconds to its first sample; values: shares of all weight. */
-	threads: { pid: number; tid: number; name: string | null; samples: number; weight: number; from: number; values: number[] }[];
+	has_path: boolean;
+	kinds: string[]; /* what slices are of: reasons of waits, and "running" */
+	idle: boolean[]; /* of each group of waits, in the order of the waits' rows */
+	/**
+	 * The heaviest first; from: seconds to its first sample; values: shares of all weight, none of those without; slices: begin, length, number
+	 * of kind, group of waits or −1, time, and time on the critical path, in µs.
+	 */
+	threads: {
+		pid: number;
+		tid: number;
+		name: string | null;
+		samples: number;
+		weight: number;
+		from: number;
+		values: number[];
+		slices: [number, number, number, number, number, number][];
+	}[];
 	threads_left_out: number;
 }
 interface FlameNone extends Head {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The weight of each thread over time, above the views of a part of the recording: a range that is
-// dragged, or a thread, becomes the options --time and --thread of their questions.
+// The threads over time, above the views of a part of the recording: what each did, or where that is not known, its
+// weight. A range that is dragged, or a thread, becomes the options --time and --thread of their questions.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { file, type Threads, useAnswer } from "./api";
+import { file, type Threads, useAnswer, type Waits } from "./api";
 import { resolver, useScheme } from "./colours";
-import { amount, count, share, some } from "./format";
+import { amount, count, duration, share, some } from "./format";
 import { useNarrow } from "./parts";
+import { drawPath, drawRow, FAMILIES, familyOf, IDLE, type Slice, sliceAt, type Thread } from "./slices";
 import { change, type Change, PART, type Route } from "./state";
+import { Holder, waitObject, WaitPlace } from "./waits";
 
 const BINS = 200;
 const ROW = 20;
@@ -29,8 +31,9 @@ function written(seconds: number, whole: number): string {
 	return seconds.toFixed(Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(whole || 1)))));
 }
 
-/** A row for the busy processors, and the rows of the threads, as bars of their shares. */
-function Bars({ threads, busy, range, seconds, onRange }: { threads: Threads["threads"]; busy: number[] | null; range: Range | null; seconds: number; onRange: (range: Range) => void }) {
+/** A row for the busy processors, and the rows of the threads: what they did, or bars of their shares. */
+function Bars({ data, threads, range, onRange, onPick }: { data: Threads; threads: Thread[]; range: Range | null; onRange: (range: Range) => void; onPick: (thread: Thread, slice: Slice) => void }) {
+	const { busy, seconds } = data;
 	const box = useRef<HTMLDivElement>(null);
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [width, setWidth] = useState(600);
@@ -54,7 +57,7 @@ function Bars({ threads, busy, range, seconds, onRange }: { threads: Threads["th
 		element.height = height * ratio;
 		drawing.scale(ratio, ratio);
 		const most = Math.max(...threads.flatMap((one) => one.values), 0) || 1;
-		const drawRow = (values: number[], row: number, most: number, colour: string) => {
+		const drawBars = (values: number[], row: number, most: number, colour: string) => {
 			drawing.fillStyle = css("var(--plot)");
 			drawing.fillRect(0, row * ROW, width, ROW - 2);
 			drawing.fillStyle = css(colour);
@@ -64,18 +67,31 @@ function Bars({ threads, busy, range, seconds, onRange }: { threads: Threads["th
 				drawing.fillRect(i * step, (row + 1) * ROW - 2 - tall, Math.max(1, step - 0.5), tall);
 			});
 		};
-		if (busy) drawRow(busy, 0, Math.max(...busy, 1), "var(--unknown)");
-		threads.forEach((thread, row) => drawRow(thread.values, row + rows - threads.length, most, "var(--bar)"));
-	}, [threads, busy, width, height, scheme]);
+		if (busy) drawBars(busy, 0, Math.max(...busy, 1), "var(--unknown)");
+		const top = (row: number) => (row + rows - threads.length) * ROW;
+		const paths = threads.map((thread, row) => {
+			if (thread.slices.length === 0) drawBars(thread.values, row + rows - threads.length, most, "var(--bar)");
+			else drawBars([], row + rows - threads.length, most, "var(--bar)");
+			return drawRow(drawing, data, thread, { top: top(row), width, height: ROW - 2 }, css);
+		});
+		if (data.has_path) drawPath(drawing, paths, (row) => top(row) + ROW - 1, css);
+	}, [data, threads, busy, width, height, scheme]);
 	const x = (event: PointerEvent) => Math.max(0, Math.min(width, event.clientX - canvas.current!.getBoundingClientRect().left));
 	const scale = width / (seconds || 1);
+	/* A click on a stretch. */
+	const pick = (event: PointerEvent) => {
+		const y = (event.clientY - canvas.current!.getBoundingClientRect().top) / ROW;
+		const thread = threads[Math.floor(y) - (rows - threads.length)];
+		const slice = thread && sliceAt(data, thread, Math.min(width - 1, Math.floor(x(event))), width, 1 - (y % 1) * (ROW / (ROW - 2)));
+		if (slice) onPick(thread, slice);
+	};
 	const shown = drag ?? range?.map((one) => Math.max(0, Math.min(width, one * scale)));
 	return (
 		<div class="timeline-bars" ref={box} style={{ height: `${height}px` }}>
 			<canvas
 				ref={canvas}
 				role="img"
-				aria-label={`${busy ? "Busy processors, and the" : "The"} weight of ${some(threads.length, "thread")} over ${written(seconds, seconds)} seconds`}
+				aria-label={`${busy ? "Busy processors, and " : ""}${threads.some((one) => one.slices.length > 0) ? "what they did, of" : "the weight of"} ${some(threads.length, "thread")} over ${written(seconds, seconds)} seconds`}
 				style={{ width: `${width}px`, height: `${height}px` }}
 				onPointerDown={(event) => {
 					canvas.current!.setPointerCapture(event.pointerId);
@@ -88,6 +104,7 @@ function Bars({ threads, busy, range, seconds, onRange }: { threads: Threads["th
 					const ends = drag ? [drag[0], x(event)].sort((a, b) => a - b) : [0, 0];
 					setDrag(null);
 					if (ends[1]! - ends[0]! >= LEAST_DRAG) onRange([ends[0]! / scale, ends[1]! / scale]);
+					else pick(event);
 				}}
 			/>
 			{shown && (
@@ -119,6 +136,82 @@ function Chosen({ route, data, set }: { route: Route; data: Threads; set: (part:
 	);
 }
 
+/** What the colours mean, of those that are there. */
+function Legend({ data, threads }: { data: Threads; threads: Thread[] }) {
+	const slices = threads.flatMap((one) => one.slices);
+	if (slices.length === 0) return null;
+	const there = new Set(slices.filter((one) => familyOf(data, one) !== IDLE).map((one) => data.kinds[one[2]]!));
+	const words = (kind: string) => ({ processor: "waits for a processor", other: "other waits", unseen: "not looked at" })[kind] ?? kind;
+	return (
+		<ul class="did" aria-label="Colours">
+			{FAMILIES.map((one) => ({ name: one.name, kinds: one.kinds.filter((kind) => there.has(kind)) }))
+				.filter((one) => one.kinds.length > 0)
+				.map((one) => (
+					<li>
+						<i class={`swatch did-${one.name}`} /> {one.kinds.map(words).join(", ")}
+					</li>
+				))}
+			{slices.some((one) => familyOf(data, one) === IDLE) && (
+				<li>
+					<i class="swatch did-idle" /> idle
+				</li>
+			)}
+			{data.has_path && (
+				<li>
+					<i class="path-line" /> critical path
+				</li>
+			)}
+		</ul>
+	);
+}
+
+/** The name of a slice in the address; its numbers are those of the profile. */
+const slotOf = (thread: Thread, slice: Slice) => [thread.pid, thread.tid, ...slice.slice(0, 4)].join(".");
+
+const WHOLE = 0.99; /* times are rounded */
+
+/** What is known of a stretch that was clicked on. */
+function Stretch({ thread, slice, data, route, set }: { thread: Thread; slice: Slice; data: Threads; route: Route; set: (part: Change) => void }) {
+	const [begin, length, kind, group, time, path] = slice;
+	const isRunning = data.kinds[kind] === "running";
+	const isPart = time < WHOLE * length;
+	const waits = useAnswer<Waits>(isRunning ? null : "waits", { profile: route.params.get("profile") });
+	const rows = waits.data?.waits;
+	/* Which waits for a processor a thread has at which place is known in sum alone. */
+	const row = rows && (group >= 0 ? rows[group] : data.kinds[kind] === "processor" ? rows.find((one) => one.reason === "processor") : undefined);
+	const close = () => change(route, { stretch: null });
+	return (
+		<section class="stretch" role="status" aria-label="Stretch of time">
+			<b>{isRunning ? "running" : data.kinds[kind] === "unseen" ? "waiting, not looked at" : (row?.reason ?? data.kinds[kind])}</b>
+			{row && row.object !== row.reason && (
+				<>
+					{" "}
+					<bdi title={row.object}>{waitObject(row)}</bdi>
+				</>
+			)}
+			{row && (
+				<>
+					{" "}
+					{group < 0 && "mostly "}in <WaitPlace of={row} route={route} />
+				</>
+			)}
+			, {isPart && `${duration(time / 1e6)} of `}
+			{duration(length / 1e6)} from {written(begin / 1e6, data.seconds)} s on, thread <bdi>{thread.name ?? "?"}</bdi> {thread.tid}
+			{path > 0 && `; ${path < WHOLE * time ? `${duration(path / 1e6)} of it ` : ""}on the critical path`}
+			{row?.holder && (
+				<>
+					. <Holder of={row.holder} route={route} />
+				</>
+			)}
+			.{" "}
+			<button onClick={() => set({ "o.time": `${written(begin / 1e6, data.seconds)}..${written((begin + length) / 1e6, data.seconds)}`, "o.thread": String(thread.tid), stretch: null })}>Only this</button>{" "}
+			<button aria-label="Close" onClick={close}>
+				×
+			</button>
+		</section>
+	);
+}
+
 export function Timeline({ route }: { route: Route }) {
 	const { data } = useAnswer<Threads>(file ? null : "timeline", { profile: route.params.get("profile"), bins: BINS });
 	const [hasAll, setAll] = useState(false);
@@ -126,8 +219,11 @@ export function Timeline({ route }: { route: Route }) {
 	const isFolded = useNarrow() || route.params.has("function");
 	if (!data || !(data.seconds > 0) || data.threads.length === 0) return null;
 	const range = readRange(route.params.get("o.time"), data.seconds);
-	/* The heaviest, in the order in which they began. */
-	const threads = (hasAll ? [...data.threads] : data.threads.slice(0, THREADS)).sort((a, b) => a.from - b.from);
+	/* Those of the critical path, and the heaviest, in the order in which they began. */
+	const onPath = new Map(data.has_path ? data.threads.map((one) => [one, one.slices.reduce((sum, slice) => sum + slice[5], 0)]) : []);
+	const ranked = [...data.threads].sort((a, b) => (onPath.get(b) ?? 0) - (onPath.get(a) ?? 0));
+	const threads = ranked.slice(0, hasAll ? undefined : THREADS).sort((a, b) => a.from - b.from);
+	const picked = data.threads.flatMap((thread) => thread.slices.filter((slice) => slotOf(thread, slice) === route.params.get("stretch")).map((slice) => ({ thread, slice })))[0];
 	const more = data.threads.length - threads.length;
 	/* The numbers of findings and of nodes are those of the part. */
 	const set = (part: Change) => change(route, { zoom: null, open: null, places: null, flow: null, ...part });
@@ -165,7 +261,7 @@ export function Timeline({ route }: { route: Route }) {
 						</button>
 					))}
 				</div>
-				<Bars threads={threads} busy={data.busy} range={range} seconds={data.seconds} onRange={setRange} />
+				<Bars data={data} threads={threads} range={range} onRange={setRange} onPick={(thread, slice) => change(route, { stretch: slotOf(thread, slice) })} />
 				<p class="faint">{(more > 0 || data.threads_left_out > 0) && (more > 0 ? (
 					<button class="quiet" onClick={() => setAll(true)}>{count(more + data.threads_left_out)} more</button>
 				) : (
@@ -177,8 +273,10 @@ export function Timeline({ route }: { route: Route }) {
 					))}
 				</p>
 			</div>
+			<Legend data={data} threads={threads} />
+			{picked && <Stretch {...picked} data={data} route={route} set={set} />}
 			<div class="timeline-fields">
-				{end("from", 0)} {end("to", 1)} s <span class="faint">Drag to choose a part of the time; a name chooses its thread.</span>
+				{end("from", 0)} {end("to", 1)} s <span class="faint">Drag to choose a part of the time; a name chooses its thread{threads.some((one) => one.slices.length > 0) && "; a click tells what was waited for"}.</span>
 			</div>
 		</>
 	);

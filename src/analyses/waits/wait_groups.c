@@ -35,6 +35,7 @@ static void clear_group(void *data)
 	LodeWaitGroup *self = data;
 
 	g_free(self->object);
+	g_array_unref(self->rows);
 	g_ptr_array_unref(self->thread_names);
 	g_hash_table_unref(self->threads);
 }
@@ -194,6 +195,7 @@ static Gathered *gathered_new(const LodeWait *row, const LodeWaitPlace *place)
 
 	self->group = (LodeWaitGroup){.reason = row->reason,
 		.place = *place,
+		.rows = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.thread_names = g_ptr_array_new(),
 		.threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free),
 		.cause = LODE_NONE,
@@ -266,12 +268,27 @@ GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own
 			g_hash_table_insert(by_key, g_steal_pointer(&key), one);
 			g_ptr_array_add(all, one);
 		}
+		g_array_append_val(one->group.rows, i);
 		add_row(one, profile, own, row, &place);
 	}
 	for (guint i = 0; i < all->len; i++)
 		gathered_free(g_ptr_array_index(all, i), groups);
 	g_array_sort(groups, compare_groups);
 	return groups;
+}
+
+uint32_t *lode_wait_groups_of_rows(const GArray *groups, guint n_rows)
+{
+	uint32_t *of_rows = g_new(uint32_t, (gsize)n_rows + 1);
+
+	for (guint i = 0; i < n_rows; i++)
+		of_rows[i] = LODE_NONE;
+	for (guint i = 0; i < groups->len; i++) {
+		const GArray *rows = lode_wait_group_at(groups, i)->rows;
+		for (guint k = 0; k < rows->len; k++)
+			of_rows[LODE_AT(rows, uint32_t, k)] = i;
+	}
+	return of_rows;
 }
 
 /* --- what counts --- */

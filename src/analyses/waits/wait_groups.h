@@ -34,6 +34,7 @@ typedef struct {
 	LodeWaitPlace holder;    /* where the holder was most of the time */
 	const char *holder_call; /* NULL: it ran, or no holder is known */
 	double holder_share;     /* of the waiting whose holder is known; 0: none */
+	GArray *rows;            /* uint32_t: of LodeWaits.rows */
 	GPtrArray *thread_names; /* const char *, sorted, no two equal */
 	GHashTable *threads;     /* pid << 32 | tid, as uint64_t * → its waiting, as double * */
 	double waiting_ns, path_ns, count, longest_ns;
@@ -58,6 +59,9 @@ static inline const LodeWaitGroup *lode_wait_group_at(const GArray *groups, guin
 {
 	return &g_array_index(groups, LodeWaitGroup, index);
 }
+
+/* The group of each of LodeWaits.rows; LODE_NONE: none. The caller frees it. */
+uint32_t *lode_wait_groups_of_rows(const GArray *groups, guint n_rows);
 
 /* The user's place of a stack. */
 LodeWaitPlace lode_wait_place_of(

@@ -57,6 +57,8 @@ static const char *word_to_text(LodeWords words, uint32_t value)
 		return lode_finding_kind_to_text((LodeFindingKind)value);
 	case LODE_WORDS_WAIT_REASON:
 		return lode_wait_reason_to_text((LodeWaitReason)value);
+	case LODE_WORDS_SLICE_KIND:
+		return lode_wait_slice_kind_to_text(value);
 	}
 	g_assert_not_reached();
 }
@@ -79,6 +81,7 @@ static const struct {
 	[LODE_WORDS_WINDOW_FACT] = {LODE_N_WINDOW_FACTS, lode_window_fact_from_text},
 	[LODE_WORDS_FINDING_KIND] = {LODE_FINDING_PLACE + 1, lode_finding_kind_from_text},
 	[LODE_WORDS_WAIT_REASON] = {LODE_N_WAIT_REASONS, wait_reason_from_text},
+	[LODE_WORDS_SLICE_KIND] = {LODE_N_SLICE_KINDS, lode_wait_slice_kind_from_text},
 };
 
 /* A value of any kind, out of a struct whose type is not known here. */

@@ -85,6 +85,20 @@ static const LodeColumn cause_columns[] = {
 };
 
 #undef AT
+#define AT(member) offsetof(LodeWaitSlice, member)
+
+static const LodeColumn slice_columns[] = {
+	{"pid", AT(pid), LODE_COLUMN_NUMBER, 0},
+	{"tid", AT(tid), LODE_COLUMN_NUMBER, 0},
+	{"begin_ns", AT(begin_ns), LODE_COLUMN_BITS, 0},
+	{"end_ns", AT(end_ns), LODE_COLUMN_BITS, 0},
+	{"kind", AT(kind), LODE_COLUMN_SMALL_WORD, LODE_WORDS_SLICE_KIND},
+	{"wait", AT(wait), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_WAITS},
+	{"time_ns", AT(time_ns), LODE_COLUMN_AMOUNT, 0},
+	{"path_ns", AT(path_ns), LODE_COLUMN_AMOUNT, 0},
+};
+
+#undef AT
 #define AT(member) offsetof(LodeWaits, member)
 
 static const LodeColumn total_columns[] = {
@@ -102,6 +116,8 @@ static const LodeColumn total_columns[] = {
 static const LodeRowTable wait_tables[] = {
 	LODE_ROW_TABLE_OF(LodeWaits, causes, "wait_cause", LodeWaitCause, cause_columns, NULL),
 	LODE_ROW_TABLE_OF(LodeWaits, rows, "wait", LodeWait, wait_columns, NULL),
+	{"wait_slice", sizeof(LodeWaitSlice), slice_columns, G_N_ELEMENTS(slice_columns), NULL,
+		AT(slices), true},
 };
 
 /* Of one row: the struct itself. */
@@ -126,6 +142,7 @@ static bool check_waits(const LodeWaits *waits, size_t n_stacks, GError **error)
 
 	counts[LODE_TARGET_STACKS] = n_stacks;
 	counts[LODE_TARGET_WAIT_CAUSES] = waits->causes->len;
+	counts[LODE_TARGET_WAITS] = waits->rows->len;
 	if (!lode_row_tables_check(wait_tables, G_N_ELEMENTS(wait_tables), waits, counts, error) ||
 		!lode_row_table_check(&total_table, waits, 1, counts, error))
 		return false;
@@ -133,6 +150,12 @@ static bool check_waits(const LodeWaits *waits, size_t n_stacks, GError **error)
 		if (LODE_AT(waits->rows, LodeWait, i).holder_share > 1)
 			return lode_row_table_broken(
 				error, "wait", i, "the holder's share is more than all");
+	for (guint i = 0; i < waits->slices->len; i++) {
+		const LodeWaitSlice *slice = &LODE_AT(waits->slices, LodeWaitSlice, i);
+		if (slice->end_ns < slice->begin_ns)
+			return lode_row_table_broken(
+				error, "wait_slice", i, "it ends before it begins");
+	}
 	if (waits->path_sure > 1)
 		return lode_row_table_broken(
 			error, total_table.name, 0, "the sure share is more than all");
@@ -160,6 +183,7 @@ bool lode_wait_tables_read(LodeProfile *profile, LodeDatabase *database, GError 
 	LodeWaits total = g_array_index(totals, LodeWaits, 0);
 	total.rows = waits->rows;
 	total.causes = waits->causes;
+	total.slices = waits->slices;
 	*waits = total;
 	if (!check_waits(waits, UINT32_MAX, error))
 		return false;

@@ -100,7 +100,7 @@ static bool has_times(const GArray *rows)
 	return false;
 }
 
-static void put_event(LodeJsonStream *json, const LodeProfile *profile)
+void lode_program_list_put_event(LodeJsonStream *json, const LodeProfile *profile)
 {
 	lode_json_member_string(json, "event",
 		profile->stacks != NULL && profile->stacks->samples->len > 0
@@ -136,137 +136,9 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	}
 	lode_profile_json_begin(&json, out, profile, NULL);
 	lode_json_member_string(&json, "by", by_words[options->by]);
-	put_event(&json, profile);
+	lode_program_list_put_event(&json, profile);
 	lode_json_member_number(&json, "rows", shares->len);
 	lode_listing_put_json(&listing, &json);
-	lode_json_end(&json, '}');
-	return lode_view_flush(out, error);
-}
-
-/* --- the timeline --- */
-
-typedef struct {
-	LodeStackSpan of; /* of all samples */
-	double weight;    /* of the event */
-} Span;
-
-static Span find_span(const LodeStacks *stacks, uint32_t event)
-{
-	Span span = {.of = lode_stacks_span(stacks)};
-
-	for (guint i = 0; i < stacks->samples->len; i++) {
-		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
-		if (sample->event == event)
-			span.weight += sample->weight;
-	}
-	return span;
-}
-
-static uint32_t bin_of(const Span *span, uint32_t n_bins, uint64_t time_ns)
-{
-	double at = span->of.length_ns > 0
-	                    ? (double)(time_ns - span->of.first_ns) / (double)span->of.length_ns
-	                    : 0;
-
-	return MIN((uint32_t)(at * n_bins), n_bins - 1);
-}
-
-/* The shares of the first threads, one row of bins after another. */
-static double *sum_bins(const LodeStacks *stacks, uint32_t event, const Span *span,
-	const uint32_t *row_of, uint32_t n_bins)
-{
-	double *bins = g_new0(double, (size_t)LODE_TIMELINE_MAX_THREADS *n_bins);
-
-	for (guint i = 0; i < stacks->samples->len; i++) {
-		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
-		uint32_t row = row_of[sample->thread];
-		if (sample->event == event && sample->time_ns != 0 &&
-			row < LODE_TIMELINE_MAX_THREADS && span->weight > 0)
-			bins[(size_t)row * n_bins + bin_of(span, n_bins, sample->time_ns)] +=
-				sample->weight / span->weight;
-	}
-	return bins;
-}
-
-/* Null where samples do not stand for time, or have none. */
-static void put_busy(LodeJsonStream *json, const LodeProfile *profile, uint32_t event,
-	const Span *span, uint32_t n_bins)
-{
-	const GArray *samples = profile->stacks->samples;
-	g_autofree double *busy = g_new0(double, n_bins);
-	double bin_ns = (double)span->of.length_ns / n_bins;
-
-	lode_json_key(json, "busy");
-	if (!lode_stack_export_is_time(profile, event) || span->of.length_ns == 0) {
-		lode_json_string(json, NULL);
-		return;
-	}
-	for (guint i = 0; i < samples->len; i++) {
-		const LodeStackSample *sample = &LODE_AT(samples, LodeStackSample, i);
-		if (sample->event == event && sample->time_ns != 0)
-			busy[bin_of(span, n_bins, sample->time_ns)] += sample->weight / bin_ns;
-	}
-	lode_json_begin(json, '[');
-	for (uint32_t i = 0; i < n_bins; i++)
-		lode_json_number(json, busy[i]);
-	lode_json_end(json, ']');
-}
-
-static void put_thread(
-	LodeJsonStream *json, const LodeProgramShare *row, const double *bins, uint32_t n_bins)
-{
-	lode_json_line_begin(json, '{');
-	lode_json_member_number(json, "pid", row->pid);
-	lode_json_member_number(json, "tid", row->tid);
-	lode_json_member_string(json, "name", row->name);
-	lode_json_member_number(json, "samples", row->samples);
-	lode_json_member_number(json, "weight", row->share);
-	lode_json_member_number(json, "from", (double)row->first_ns / 1e9);
-	lode_json_member_begin(json, "values", '[');
-	for (uint32_t i = 0; i < n_bins; i++)
-		lode_json_number(json, bins[i]);
-	lode_json_end(json, ']');
-	lode_json_end(json, '}');
-}
-
-static void put_threads(
-	LodeJsonStream *json, const LodeProfile *profile, const Span *span, uint32_t n_bins)
-{
-	uint32_t event = lode_program_shares_event(profile);
-	g_autofree uint32_t *row_of = NULL;
-	g_autoptr(GArray) rows = lode_program_shares_new(profile, LODE_PROGRAMS_BY_THREAD, &row_of);
-	g_autofree double *bins = sum_bins(profile->stacks, event, span, row_of, n_bins);
-	guint n = MIN(rows->len, LODE_TIMELINE_MAX_THREADS);
-
-	put_busy(json, profile, event, span, n_bins);
-	lode_json_member_begin(json, "threads", '[');
-	for (guint i = 0; i < n; i++)
-		put_thread(json, row_at(rows, i), bins + (size_t)i * n_bins, n_bins);
-	lode_json_end(json, ']');
-	lode_json_member_number(json, "threads_left_out", rows->len - n);
-}
-
-bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out, GError **error)
-{
-	bool has_samples = profile->stacks != NULL && profile->stacks->samples->len > 0;
-	Span span = {0};
-	LodeJsonStream json;
-
-	if (has_samples)
-		span = find_span(profile->stacks, lode_program_shares_event(profile));
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_member_number(&json, "seconds", (double)span.of.length_ns / 1e9);
-	lode_json_member_number(&json, "bins", n_bins);
-	put_event(&json, profile);
-	if (has_samples) {
-		put_threads(&json, profile, &span, n_bins);
-	} else {
-		lode_json_member_string(&json, "busy", NULL);
-		lode_json_member_begin(&json, "threads", '[');
-		lode_json_end(&json, ']');
-		lode_json_member_number(&json, "threads_left_out", 0);
-	}
 	lode_json_end(&json, '}');
 	return lode_view_flush(out, error);
 }

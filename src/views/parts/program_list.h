@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/parts/program_shares.h"
+#include "base/text/json_stream.h"
 #include "views/form/format.h"
 
 typedef struct {
@@ -12,6 +13,9 @@ typedef struct {
 	LodeTerminal terminal;
 } LodeProgramListOptions;
 
+/* The member "event": that whose samples are counted; null: there are none. */
+void lode_program_list_put_event(LodeJsonStream *json, const LodeProfile *profile);
+
 /* The profile has stacks with samples. Errors: _IO. */
 bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOptions *options,
 	FILE *out, GError **error);
@@ -20,7 +24,10 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
  * JSON: for each thread its share of the weight in `n_bins` equal stretches of time, the heaviest
  * threads first, at most LODE_TIMELINE_MAX_THREADS of them, and how many are left out; when the
  * first sample of each was taken; and, where a clock weighs, how many processors were busy in each
- * stretch. Samples without a time are in no stretch. Errors: _IO.
+ * stretch. Samples without a time are in no stretch. Where it is known what threads did
+ * (LodeWaitSlice), each has "slices": [begin, length, number among "kinds", group of waits or −1,
+ * time of it, of that on the critical path], in µs; threads without samples, too. The groups are in
+ * the order of lode_wait_list_write(). Errors: _IO.
  */
 enum { LODE_TIMELINE_MAX_THREADS = 64, LODE_TIMELINE_MAX_BINS = 10000 };
 bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out, GError **error);

@@ -228,6 +228,19 @@ void assert_equal_waits(const LodeWaits *a, const LodeWaits *b)
 		assert_same(left, right, looks);
 		assert_same(left, right, is_idle);
 	}
+	g_assert_cmpuint(a->slices->len, ==, b->slices->len);
+	for (guint i = 0; i < a->slices->len; i++) {
+		const LodeWaitSlice *left = &LODE_AT(a->slices, LodeWaitSlice, i);
+		const LodeWaitSlice *right = &LODE_AT(b->slices, LodeWaitSlice, i);
+		assert_same(left, right, pid);
+		assert_same(left, right, tid);
+		assert_same(left, right, begin_ns);
+		assert_same(left, right, end_ns);
+		assert_same(left, right, kind);
+		assert_same(left, right, wait);
+		assert_same(left, right, time_ns);
+		assert_same(left, right, path_ns);
+	}
 }
 
 static void compare_windows(const LodeWindows *a, const LodeWindows *b)

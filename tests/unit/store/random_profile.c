@@ -349,6 +349,19 @@ void random_waits_add(LodeProfile *profile, guint32 seed, uint32_t n_stacks)
 		};
 		g_array_append_val(waits->rows, row);
 	}
+	for (int i = g_rand_int_range(rand, 0, 20); i > 0; i--) {
+		const LodeWaitSlice slice = {
+			.pid = g_rand_int(rand) / 2,
+			.tid = g_rand_int(rand) / 2,
+			.begin_ns = g_rand_int(rand),
+			.end_ns = UINT64_C(1) << 32 | g_rand_int(rand),
+			.kind = (uint8_t)g_rand_int_range(rand, 0, LODE_N_SLICE_KINDS),
+			.wait = maybe_index(rand, waits->rows->len),
+			.time_ns = random_amount(rand),
+			.path_ns = random_amount(rand),
+		};
+		g_array_append_val(waits->slices, slice);
+	}
 	g_rand_free(rand);
 }
 

@@ -3,8 +3,11 @@
 #include "views/parts/program_list.h"
 #include "views/profile/profile_figures.h"
 
+#include "made_profile.h"
+#include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 #include "seeds.h"
 
 #include <json-glib/json-glib.h>
@@ -183,6 +186,59 @@ static void test_timeline(void)
 	}
 }
 
+/* What threads did, in µs from the first sample on, with the groups of their waits; also of one
+ * without samples. */
+static void test_slices(void)
+{
+	static const double expected[2][6] = {{0, 400000, LODE_WAIT_LOCK, 1, 400000, 0},
+		{400000, 600000, LODE_SLICE_RUNNING, -1, 100000, 50000}};
+	g_autoptr(LodeProfile) profile = random_profile();
+	const LodeThreadTime time = {
+		.name = lode_profile_intern(profile, "sleeper"), .pid = 1, .tid = 1};
+	const LodeWait wait = {.stack = LODE_NONE, .holder_stack = LODE_NONE, .cause = LODE_NONE};
+	LodeWait idle = wait, lock = wait;
+
+	idle.is_idle = true;
+	idle.reason = LODE_WAIT_SOCKET;
+	idle.waiting_ns = 9;
+	lock.reason = LODE_WAIT_LOCK;
+	lock.waiting_ns = 5;
+	made_wait(profile, idle, 0, 0);
+	made_wait(profile, lock, 0, 0);
+	g_array_append_val(profile->thread_times, time);
+	const LodeWaitSlice slices[] = {
+		{1, 1, FIRST_NS - 1000, FIRST_NS + 400000000, LODE_WAIT_LOCK, 1, 400001000, 0},
+		{1, 1, FIRST_NS + 400000000, LAST_NS + 500, LODE_SLICE_RUNNING, LODE_NONE, 1e8,
+			5e7},
+		{1, 1, LAST_NS + 500, LAST_NS + 1000, LODE_WAIT_SOCKET, 0, 500, 0}};
+	g_array_append_vals(profile->waits->slices, slices, G_N_ELEMENTS(slices));
+	profile->waits->has_path = true;
+	g_autofree char *text = text_of(profile, write_timeline);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+	JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+	JsonArray *threads = json_object_get_array_member(root, "threads");
+	g_assert_true(json_object_get_boolean_member(root, "has_path"));
+	g_assert_cmpstr(json_array_get_string_element(
+				json_object_get_array_member(root, "kinds"), LODE_SLICE_RUNNING),
+		==, "running");
+	JsonArray *are_idle = json_object_get_array_member(root, "idle");
+	g_assert_true(json_array_get_boolean_element(are_idle, 0));
+	g_assert_false(json_array_get_boolean_element(are_idle, 1));
+	g_assert_cmpuint(json_array_get_length(threads), ==, LODE_TIMELINE_MAX_THREADS + 1);
+	JsonObject *sleeper = json_array_get_object_element(threads, LODE_TIMELINE_MAX_THREADS);
+	g_assert_cmpstr(json_object_get_string_member(sleeper, "name"), ==, "sleeper");
+	g_assert_cmpuint(
+		json_array_get_length(json_object_get_array_member(sleeper, "values")), ==, 0);
+	JsonArray *found = json_object_get_array_member(sleeper, "slices");
+	g_assert_cmpuint(json_array_get_length(found), ==, G_N_ELEMENTS(expected));
+	for (guint i = 0; i < G_N_ELEMENTS(expected); i++)
+		for (guint k = 0; k < G_N_ELEMENTS(expected[i]); k++)
+			assert_near(json_array_get_double_element(
+					    json_array_get_array_element(found, i), k),
+				expected[i][k]);
+}
+
 /* By command, with the times of the samples that have one. */
 static void check_program(const LodeProfile *profile, JsonObject *row)
 {
@@ -307,6 +363,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/program_list/timeline", test_timeline);
+	g_test_add_func("/program_list/slices", test_slices);
 	g_test_add_func("/program_list/programs", test_programs);
 	g_test_add_func("/program_list/text", test_text);
 	g_test_add_func("/program_list/odd", test_odd);

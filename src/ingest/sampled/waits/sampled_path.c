@@ -45,6 +45,7 @@ typedef struct {
 	uint32_t *life_of; /* of each of the threads; LODE_NONE */
 	bool *are_own;     /* each of the threads: a run-time's, which nothing waits for */
 	GArray *ended;     /* Ended */
+	GArray *pieces;    /* LodePathPiece, of the path; NULL: there is none */
 	uint32_t processor_cause;
 } Finding;
 
@@ -397,6 +398,7 @@ static void take_path(Finding *self, const LodeCriticalPath *path)
 		return;
 	}
 	waits->has_path = true;
+	self->pieces = g_array_ref(path->pieces);
 	waits->path_running_ns = path->running_ns;
 	waits->path_sure = path->sure;
 	waits->path_threads = path->threads;
@@ -452,6 +454,8 @@ void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
 	self.ended = g_array_new(FALSE, FALSE, sizeof(Ended));
 	self.are_own = lode_sampled_waits_run_time_threads(threads);
 	find_path(&self, stacks);
+	lode_wait_slices_find(waits, times, threads, self.pieces);
+	g_clear_pointer(&self.pieces, g_array_unref);
 	g_free(self.are_own);
 	g_array_unref(self.lives);
 	g_array_unref(self.intervals);

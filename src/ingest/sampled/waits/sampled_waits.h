@@ -94,9 +94,14 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 bool *lode_sampled_waits_run_time_threads(const LodeThreads *threads);
 
 /*
- * Fills in the path of `waits`, whose rows the intervals of `times` name, their causes, and which
- * of them wait for work. Leaves it out where the program's end was not seen, it was not recorded as
- * a whole, or all its time went by waiting for work until it was stopped.
+ * Fills in the path of `waits`, whose rows the intervals of `times` name, their causes, which of
+ * them wait for work, and the slices. Leaves the path out where the program's end was not seen, it
+ * was not recorded as a whole, or all its time went by waiting for work until it was stopped.
  */
 void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
 	const LodeThreads *threads, const LodeStacks *stacks);
+
+/* The slices alone. `pieces` (LodePathPiece) are those of the critical path; NULL: there is none.
+ */
+void lode_wait_slices_find(LodeWaits *waits, const LodeWaitTimes *times, const LodeThreads *threads,
+	const GArray *pieces);

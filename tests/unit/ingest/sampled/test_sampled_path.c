@@ -162,10 +162,104 @@ static void test_left_out(void)
 	clear(&recorded);
 }
 
+/* What the slices of a kind have, of a thread or (tid 0) of all. */
+static double sum_slices(const Recorded *self, uint8_t kind, uint32_t tid, bool is_of_path)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < self->waits->slices->len; i++) {
+		const LodeWaitSlice *slice = &g_array_index(self->waits->slices, LodeWaitSlice, i);
+		if (slice->kind == kind && (tid == 0 || slice->tid == tid))
+			sum += is_of_path ? slice->path_ns : slice->time_ns;
+	}
+	return sum;
+}
+
+/* A few intervals are kept as they are, divided where the path is. */
+static void test_slices(void)
+{
+	Recorded recorded;
+
+	record(&recorded);
+	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	const GArray *slices = recorded.waits->slices;
+	for (guint i = 0; i < slices->len; i++) {
+		const LodeWaitSlice *slice = &g_array_index(slices, LodeWaitSlice, i);
+		g_assert_cmpfloat(slice->time_ns, ==, (double)(slice->end_ns - slice->begin_ns));
+		g_assert_true(slice->path_ns == 0 || slice->path_ns == slice->time_ns);
+		g_assert_cmpuint(slice->wait, ==,
+			slice->kind == LODE_WAIT_JOIN        ? JOIN_ROW
+			: slice->kind == LODE_WAIT_SLEEP     ? SLEEP_ROW
+			: slice->kind == LODE_WAIT_CONDITION ? POOL_ROW
+							     : LODE_NONE);
+	}
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_SLICE_RUNNING, 0, true), ==, 74 * MS);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_SLICE_RUNNING, PID, false), ==, 20 * MS);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_WAIT_JOIN, 0, true), ==, 1 * MS);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_WAIT_JOIN, PID, false), ==, 90 * MS);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_WAIT_SLEEP, PID + 1, true), ==, 30 * MS);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_WAIT_CONDITION, 0, true), ==, 0);
+	clear(&recorded);
+	/* Without a path, too. */
+	record(&recorded);
+	g_array_index(recorded.threads.threads, LodeThread, MAIN).end_ns = UINT64_MAX;
+	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_SLICE_RUNNING, 0, false), ==, 80 * MS);
+	g_assert_cmpfloat(sum_slices(&recorded, LODE_SLICE_RUNNING, 0, true), ==, 0);
+	clear(&recorded);
+}
+
+/* Of many short ones the sums are kept, and long ones as they are. */
+static void test_short_slices(void)
+{
+	enum { ROUNDS = 100000, SLEEP_AT = 40000, US = 1000 };
+	Recorded recorded;
+	uint64_t now_ns = 110 * MS;
+	double off = 0;
+
+	record(&recorded);
+	g_array_index(recorded.times.threads, LodeWaitThread, POOLED).n = 0;
+	add_thread(&recorded, WORKER, 110, 2000);
+	for (int i = 0; i < ROUNDS; i++) {
+		add(&recorded, 0, 0, LODE_SLICE_RUNNING, LODE_NONE, LODE_NONE);
+		add(&recorded, 0, 0, LODE_WAIT_LOCK, i % 3 == 0 ? POOL_ROW : JOIN_ROW, LODE_NONE);
+		for (guint k = 2; k > 0; k--) {
+			LodeWaitInterval *interval = &g_array_index(recorded.times.intervals,
+				LodeWaitInterval, recorded.times.intervals->len - k);
+			interval->begin_ns = now_ns;
+			now_ns += (k == 1 ? UINT64_C(2) : 1) * US;
+			interval->end_ns = now_ns;
+		}
+		if (i != SLEEP_AT)
+			continue;
+		uint64_t begin_ms = now_ns / MS + 1;
+		add(&recorded, begin_ms, begin_ms + 500, LODE_WAIT_SLEEP, SLEEP_ROW, LODE_NONE);
+		now_ns = (begin_ms + 500) * MS;
+	}
+	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	const GArray *slices = recorded.waits->slices;
+	g_assert_cmpuint(slices->len, >, 1000);
+	g_assert_cmpuint(slices->len, <=, LODE_MAX_WAIT_SLICES);
+	off = sum_slices(&recorded, LODE_WAIT_LOCK, 0, false) - 2.0 * ROUNDS * US;
+	g_assert_cmpfloat(off, ==, 0);
+	off = sum_slices(&recorded, LODE_SLICE_RUNNING, 0, false) - 1.0 * ROUNDS * US - 79 * MS;
+	g_assert_cmpfloat(off, ==, 0);
+	guint n_long = 0;
+	for (guint i = 0; i < slices->len; i++) {
+		const LodeWaitSlice *slice = &g_array_index(slices, LodeWaitSlice, i);
+		g_assert_cmpfloat(slice->time_ns, <=, (double)(slice->end_ns - slice->begin_ns));
+		n_long += slice->kind == LODE_WAIT_SLEEP && slice->time_ns == 500.0 * MS;
+	}
+	g_assert_cmpuint(n_long, ==, 1);
+	clear(&recorded);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sampled-path/path", test_path);
 	g_test_add_func("/sampled-path/left-out", test_left_out);
+	g_test_add_func("/sampled-path/slices", test_slices);
+	g_test_add_func("/sampled-path/short-slices", test_short_slices);
 	return g_test_run();
 }
