@@ -97,7 +97,7 @@ static bool is_own(const LodeFrame *frame, bool has_file)
 {
 	return frame->image != NULL && !lode_is_system_library(frame->image) &&
 	       g_strcmp0(frame->function, "_start") != 0 &&
-	       (frame->file == NULL ? !has_file && !lode_is_run_time_program(frame->image)
+	       (frame->file == NULL ? !has_file && !lode_is_run_time_code(frame->image)
 				    : !lode_is_toolchain_file(frame->file));
 }
 
@@ -376,6 +376,14 @@ void lode_function_costs_free(LodeFunctionCosts *self)
 	g_string_chunk_free(self->strings);
 	lode_call_costs_clear(&self->counted);
 	g_free(self);
+}
+
+bool lode_function_costs_have_scripts(const LodeFunctionCosts *self)
+{
+	for (guint i = 0; i < self->functions->len; i++)
+		if (lode_function_cost_at(self, i)->script_line > 0)
+			return true;
+	return false;
 }
 
 bool lode_function_costs_are_short(const LodeFunctionCosts *self)

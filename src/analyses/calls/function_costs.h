@@ -63,6 +63,9 @@ static inline const LodeFunctionCost *lode_function_cost_at(
 	return &g_array_index(self->functions, LodeFunctionCost, function);
 }
 
+/* Whether functions of scripts are among them. */
+bool lode_function_costs_have_scripts(const LodeFunctionCosts *self);
+
 /* Most stacks are of one function: as of programs without frame pointers. */
 bool lode_function_costs_are_short(const LodeFunctionCosts *self);
 

@@ -115,6 +115,30 @@ static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
 		self->authors = g_steal_pointer(&base);
 }
 
+/* Whether it is a cause in the code of an interpreter, or in a script, which has no code of the
+ * processor. */
+static bool is_inner(const LodeDiagnosis *self, const LodeProfile *profile)
+{
+	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
+		self->scope == LODE_SCOPE_KERNEL || self->scope == LODE_SCOPE_WAIT)
+		return false;
+	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
+	const LodeImage *image = lode_profile_image(
+		profile, lode_profile_function(profile, function)->image);
+	return image->kind == LODE_IMAGE_PYTHON || lode_is_run_time_code(image->path);
+}
+
+/* Who wrote a script cannot change the interpreter: import --native has what is to be said of it.
+ */
+static void drop_inner(LodeDiagnoses *self, const LodeDiagnosisContext *context)
+{
+	if (context->costs == NULL || !lode_function_costs_have_scripts(context->costs))
+		return;
+	for (guint i = self->diagnoses->len; i-- > 0;)
+		if (is_inner(lode_diagnoses_at(self, i), context->profile))
+			g_ptr_array_remove_index(self->diagnoses, i);
+}
+
 /* The instructions of its places, as keys with 1 added; the caller unrefs it. */
 static GHashTable *instructions_of(const LodeDiagnosis *self)
 {
@@ -382,6 +406,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 					: one->function);
 		g_array_set_size(one->at, MIN(one->at->len, LODE_FINDING_PLACES));
 	}
+	drop_inner(self, context);
 	tell_apart(self);
 	if (context->profile->waits != NULL)
 		set_clock(self, context->profile->waits);

@@ -65,6 +65,10 @@ bool lode_is_system_library(const char *path);
  * user's: Node.js. */
 bool lode_is_run_time_program(const char *path);
 
+/* Whether code without lines in an image of this path is not the user's: that of such a program, or
+ * of an interpreter. */
+bool lode_is_run_time_code(const char *path);
+
 /* Whether a file of this name is the program or the library of an interpreter or a virtual machine
  * that few build themselves: "python3.11", "libjvm.so", but not "python_bindings.so". */
 bool lode_is_interpreter(const char *base);

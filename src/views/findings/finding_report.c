@@ -542,7 +542,13 @@ static void put_next(const View *self, uint32_t n_shown)
 static const double MOSTLY_UNCOVERED = 0.5;
 
 /* Lines of the screen, and what it has of functions above the diagnoses and of findings below. */
-enum { SCREEN_LINES = 25, SCREEN_FUNCTIONS = 3, SCREEN_FINDINGS = 2, UNDIAGNOSED_FINDINGS = 5 };
+enum {
+	SCREEN_LINES = 25,
+	SCREEN_FUNCTIONS = 3,
+	SCREEN_FINDINGS = 2,
+	SCREEN_SCRIPT_LINES = 3,
+	UNDIAGNOSED_FINDINGS = 5
+};
 
 /* Whether a diagnosis names a finding. */
 static bool is_diagnosed(const View *self, uint32_t finding)
@@ -592,6 +598,9 @@ static void put_screen_findings(const View *self, double rest, uint32_t n_most)
 {
 	uint32_t n = 0;
 
+	/* They are the interpreter's: its script's lines stand above. */
+	if (lode_function_costs_have_scripts(self->functions->costs))
+		return;
 	for (uint32_t i = 0; i < self->findings->findings->len && n < n_most; i++) {
 		double time = screen_time(self, lode_findings_at(self->findings, i));
 		if (is_diagnosed(self, i) || time > rest)
@@ -701,6 +710,7 @@ static void put_screen_head(const View *self)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
+	lode_script_lines_write(&functions, SCREEN_SCRIPT_LINES, terminal, self->out);
 	lode_top_functions_write(&functions, terminal, self->out);
 	put_unnamed(self);
 	fputc('\n', self->out);
@@ -823,11 +833,13 @@ static void write_undiagnosed(const View *self)
 	g_auto(LodeTopFunctions) functions = {0};
 	g_autofree char *path = lode_shell_profile(
 		self->options->profile_path, self->options->origins, self->profile->part_options);
-	bool has_findings = self->findings->findings->len > 0;
+	bool is_script = lode_function_costs_have_scripts(self->functions->costs);
+	bool has_findings = self->findings->findings->len > 0 && !is_script;
 
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
 	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
+	lode_script_lines_write(&functions, SCREEN_SCRIPT_LINES, terminal, self->out);
 	lode_top_functions_write(&functions, terminal, self->out);
 	put_unnamed(self);
 	fputc('\n', self->out);
@@ -851,7 +863,10 @@ static void write_undiagnosed(const View *self)
 			: lode_shell_word(lode_profile_function(self->profile, hottest)->name);
 	g_autofree char *annotate = g_strdup_printf("lode annotate %s %s", path, place);
 	g_autofree char *findings = g_strdup_printf("lode report %s --findings", path);
-	put_command(self, next_begin, annotate, "its code, with the time of each line");
+	g_autofree char *lines = g_strdup_printf("lode report %s --lines", path);
+	put_command(self, next_begin, is_script ? lines : annotate,
+		is_script ? "each line, with all that it calls"
+			  : "its code, with the time of each line");
 	put_command(self, further_begin, findings,
 		has_findings ? "what an execution of each costs"
 			     : "what else can be asked of the profile");
@@ -1037,6 +1052,7 @@ static void put_json_screen(const View *self, LodeJsonStream *json)
 	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
 	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
+	lode_script_lines_json(&functions, SCREEN_SCRIPT_LINES, json);
 	lode_top_functions_json(&functions, json);
 }
 

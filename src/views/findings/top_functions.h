@@ -37,6 +37,17 @@ void lode_top_functions_keep(LodeTopFunctions *self, guint n);
 void lode_top_functions_write(
 	const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out);
 
+/*
+ * The lines of scripts that cost most, with the native code that they lead to, of the user's own
+ * code: each sample counts for the innermost. At most `n`; writes a blank line and a table, neither
+ * without such lines.
+ */
+void lode_script_lines_write(
+	const LodeTopFunctions *top, guint n, const LodeTerminal *terminal, FILE *out);
+
+/* Likewise a member "script_lines" of the object that is open, where there are any. */
+void lode_script_lines_json(const LodeTopFunctions *top, guint n, LodeJsonStream *json);
+
 /* For the page and scripts, members of the object that is open: "top_functions", an array of the
  * rows, and "notes", of the sentences below them. */
 void lode_top_functions_json(const LodeTopFunctions *self, LodeJsonStream *json);

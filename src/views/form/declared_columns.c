@@ -40,6 +40,7 @@ const LodeColumns *const lode_declared_columns[] = {
 	&lode_diagnosis_columns,
 	&lode_finding_columns,
 	&lode_finding_place_columns,
+	&lode_script_line_columns,
 	&lode_sequence_columns,
 	&lode_top_function_columns,
 	&lode_wait_columns,

@@ -21,7 +21,8 @@ extern const LodeColumns lode_compared_cause_columns, lode_compared_diagnosis_co
 	lode_compared_row_columns, lode_compared_side_columns, lode_compared_total_columns,
 	lode_compared_wait_columns;
 extern const LodeColumns lode_diagnosis_columns, lode_finding_columns, lode_finding_place_columns,
-	lode_sequence_columns, lode_top_function_columns, lode_wait_columns;
+	lode_script_line_columns, lode_sequence_columns, lode_top_function_columns,
+	lode_wait_columns;
 extern const LodeColumns lode_classification_columns, lode_classification_slices_columns,
 	lode_signature_match_columns;
 extern const LodeColumns lode_cache_columns, lode_cache_time_columns, lode_curve_bin_columns,

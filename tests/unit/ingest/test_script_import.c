@@ -142,12 +142,13 @@ static void test_frames(void)
 	look(&made, 30 * MS, NULL, 0, LODE_SCRIPT_WAS_TORN);
 	look(&made, 40 * MS, in_main, 1, 0);
 	look(&made, 50 * MS, in_find, 2, LODE_SCRIPT_IS_WAITING);
-	/* as near as 50 ms: 4 to the first look, 4 to the second; and one that is far from both */
+	/* as near as a second: 4 to the first look, 4 to the second; and one that is far from both
+	 */
 	for (unsigned i = 0; i < 4; i++) {
 		sample(&made, (19 + i) * MS, "wander");
 		sample(&made, (38 + i) * MS, "wander");
 	}
-	sample(&made, 200 * MS, "wander");
+	sample(&made, 1200 * MS, "wander");
 	g_autoptr(LodeProfile) profile = import(&made, false);
 	g_assert_cmpfloat(samples_at(profile, 12), ==, 4);
 	g_assert_cmpfloat(samples_at(profile, 40), ==, 4);
@@ -186,13 +187,13 @@ static void test_damaged(void)
 	made_init(&made);
 	tell_app(&made);
 	look(&made, 100 * MS, unknown, 2, 0);
-	look(&made, 300 * MS, beyond, 3, 0);
+	look(&made, 3000 * MS, beyond, 3, 0);
 	g_autoptr(GByteArray) raw = g_byte_array_new();
 	g_byte_array_set_size(raw, 12);
 	memset(raw->data, 0xff, raw->len);
-	sample_file_script(&made.samples, PID, PID, 400 * MS, raw);
+	sample_file_script(&made.samples, PID, PID, 4000 * MS, raw);
 	sample(&made, 100 * MS, "wander");
-	sample(&made, 300 * MS, "wander");
+	sample(&made, 3000 * MS, "wander");
 	g_autoptr(LodeProfile) profile = import(&made, false);
 	g_assert_cmpfloat(samples_at(profile, 14), ==, 1);
 	g_assert_cmpfloat(samples_at(profile, 40), ==, 0);
