@@ -20,7 +20,7 @@ enum {
 /* A thread is looked for again after this time, and so is the head of code read: others may be
  * where it was. */
 #define THREADS_NS UINT64_C(20000000)
-#define CODE_NS UINT64_C(50000000)
+#define CODE_NS UINT64_C(500000000)
 
 typedef struct {
 	uint32_t number, first_line, n_bytes;
@@ -140,26 +140,30 @@ static void list_threads(LodePythonFrames *self)
 	}
 }
 
-/* The state of a thread that is known, if it is still that thread's; 0. */
-static uint64_t known_thread(const LodePythonFrames *self, pid_t tid)
+/* Where the state of a thread that is known leads to, if it is still that thread's. */
+static bool known_thread(const LodePythonFrames *self, pid_t tid, uint64_t *out_cframe)
 {
+	const LodePythonLayout *layout = self->layout;
 	const uint64_t *thread = g_hash_table_lookup(self->threads, GINT_TO_POINTER(tid));
+	uint8_t head[MAX_HEAD_BYTES];
 
-	return thread != NULL && read_pointer(self, *thread + self->layout->native_thread) ==
-	                                 (uint64_t)tid
-	               ? *thread
-	               : 0;
+	if (thread == NULL ||
+		!read_all(self, *thread, head, layout->native_thread + sizeof(uint64_t)) ||
+		u64_at(head, layout->native_thread) != (uint64_t)tid)
+		return false;
+	*out_cframe = u64_at(head, layout->cframe);
+	return true;
 }
 
-static uint64_t find_thread(LodePythonFrames *self, pid_t tid, uint64_t now_ns)
+static bool find_thread(LodePythonFrames *self, pid_t tid, uint64_t now_ns, uint64_t *out_cframe)
 {
-	uint64_t known = known_thread(self, tid);
-
-	if (known != 0 || now_ns - self->threads_ns < THREADS_NS)
-		return known;
+	if (known_thread(self, tid, out_cframe))
+		return true;
+	if (now_ns - self->threads_ns < THREADS_NS)
+		return false;
 	self->threads_ns = now_ns;
 	list_threads(self);
-	return known_thread(self, tid);
+	return known_thread(self, tid, out_cframe);
 }
 
 /* --- code objects --- */
@@ -365,14 +369,13 @@ LodePythonOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uin
 	LodeScriptLook *out_look, GArray *out_codes)
 {
 	const LodePythonLayout *layout = self->layout;
-	uint64_t thread = find_thread(self, tid, now_ns), link = 0;
+	uint64_t cframe, link = 0;
 
 	out_look->kind = LODE_SCRIPT_FRAMES;
 	out_look->flags = out_look->n_frames = 0;
 	self->window_bytes = 0;
-	if (thread == 0)
+	if (!find_thread(self, tid, now_ns, &cframe))
 		return LODE_PYTHON_NONE;
-	uint64_t cframe = read_pointer(self, thread + layout->cframe);
 	uint64_t frame = cframe != 0 ? read_pointer(self, cframe + layout->current_frame) : 0;
 	while (frame != 0 && out_look->n_frames < LODE_SCRIPT_MAX_FRAMES) {
 		const uint8_t *bytes = find_frame(self, frame, link);

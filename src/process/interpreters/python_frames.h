@@ -54,10 +54,19 @@ typedef enum {
 LodePythonOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
 	LodeScriptLook *out_look, GArray *out_codes);
 
+/* The files that were searched for CPython, each once: that takes some milliseconds. */
+typedef struct {
+	GHashTable *known; /* device, inode, path → private */
+	uint64_t spent_ns; /* processor time that searches in files took */
+} LodePythonFiles;
+
+void lode_python_files_init(LodePythonFiles *self);
+void lode_python_files_clear(LodePythonFiles *self);
+
 /* Finds CPython in a running process: in its program, or in a libpython that is mapped. False: it
  * has none, of which the symbols are there. `memory` is the process'. */
-bool lode_python_process_find(
-	pid_t pid, const LodeForeignMemory *memory, LodePythonSymbols *out_symbols);
+bool lode_python_process_find(LodePythonFiles *files, pid_t pid, const LodeForeignMemory *memory,
+	LodePythonSymbols *out_symbols);
 
 /* --- private to process/interpreters/ --- */
 

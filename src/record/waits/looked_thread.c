@@ -691,8 +691,11 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 	uint64_t n_runs = 0, delay_ns = 0, last_ns = self->looked_ns;
 	Stopped at = {.call = LODE_LOOK_NO_CALL};
 
-	bool has_runs = read_runs(self, &n_runs, &delay_ns);
 	self->looked_ns = lode_now_ns();
+	/* One that runs is not asked for more. */
+	if (self->is_seen && !self->was_waiting && read_call(self, &at) == LODE_LOOK_RUNNING)
+		return LODE_LOOK_RUNNING;
+	bool has_runs = read_runs(self, &n_runs, &delay_ns);
 	if (has_runs && self->is_seen && self->was_waiting && n_runs == self->n_runs)
 		return LODE_LOOK_SAME;
 	LodeLookOutcome outcome = read_call(self, &at);

@@ -3,7 +3,6 @@
 
 #include "base/byte_append.h"
 #include "base/monotonic_clock.h"
-#include "process/interpreters/python_frames.h"
 #include "record/process_memory.h"
 
 #include <linux/perf_event.h>
@@ -18,7 +17,7 @@
 
 struct LodeScriptLooks {
 	pid_t pid;
-	uint32_t *next_code;
+	LodeScriptSearch *common; /* borrowed */
 	LodePythonFrames *python; /* NULL: none was found */
 	LodePythonSymbols symbols;
 	dev_t device; /* of the program that was searched, with its inode */
@@ -28,12 +27,12 @@ struct LodeScriptLooks {
 	GArray *codes; /* LodeScriptCode */
 };
 
-LodeScriptLooks *lode_script_looks_new(pid_t pid, uint32_t *next_code)
+LodeScriptLooks *lode_script_looks_new(pid_t pid, LodeScriptSearch *common)
 {
 	LodeScriptLooks *self = g_new0(LodeScriptLooks, 1);
 
 	self->pid = pid;
-	self->next_code = next_code;
+	self->common = common;
 	self->codes = g_array_new(FALSE, FALSE, sizeof(LodeScriptCode));
 	return self;
 }
@@ -81,13 +80,13 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 		return;
 	self->pause_ns = MIN(2 * self->pause_ns, LAST_SEARCH_NS);
 	self->search_ns = now_ns + self->pause_ns;
-	lode_python_process_find(self->pid, &memory, &found);
+	lode_python_process_find(&self->common->files, self->pid, &memory, &found);
 	if (self->python != NULL && memcmp(&found, &self->symbols, sizeof(found)) == 0)
 		return;
 	g_clear_pointer(&self->python, lode_python_frames_free);
 	self->symbols = found;
 	if (found.runtime != 0)
-		self->python = lode_python_frames_new(&found, &memory, self->next_code);
+		self->python = lode_python_frames_new(&found, &memory, &self->common->next_code);
 }
 
 void lode_script_attribute(struct perf_event_attr *out_attr)

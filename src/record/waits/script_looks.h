@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "process/interpreters/python_frames.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,8 +16,14 @@
 
 typedef struct LodeScriptLooks LodeScriptLooks;
 
-/* `next_code` is borrowed: the number of the next code of all processes. */
-LodeScriptLooks *lode_script_looks_new(pid_t pid, uint32_t *next_code);
+/* What all processes have in common. */
+typedef struct {
+	uint32_t next_code; /* the number of the next code */
+	LodePythonFiles files;
+} LodeScriptSearch;
+
+/* `common` is borrowed. */
+LodeScriptLooks *lode_script_looks_new(pid_t pid, LodeScriptSearch *common);
 void lode_script_looks_free(LodeScriptLooks *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeScriptLooks, lode_script_looks_free)
 

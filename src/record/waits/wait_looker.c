@@ -57,8 +57,8 @@ struct LodeWaitLooker {
 	guint n_kept_open, most_kept_open;
 	GRand *random;
 	LodeLookOutput output;
-	uint32_t next_code; /* of scripts */
-	bool runs_script;   /* the thread at the last look */
+	LodeScriptSearch scripts;
+	bool runs_script; /* the thread at the last look */
 	gint64 list_at_us;
 	unsigned n_lists;
 	double allowed_us; /* of processor time, for looks at this moment */
@@ -98,6 +98,7 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
 	init_choice(&self->choice, LODE_WAITING_EVENT, LODE_WAITING_ID);
 	init_choice(&self->script_choice, LODE_SCRIPT_EVENT, LODE_SCRIPT_ID);
 	lode_script_attribute(&self->script_choice.attr);
+	lode_python_files_init(&self->scripts.files);
 	lode_look_attribute(&self->choice.attr, STACK_BYTES);
 	g_mutex_init(&self->mutex);
 	g_cond_init(&self->changed);
@@ -126,6 +127,7 @@ void lode_wait_looker_free(LodeWaitLooker *self)
 	g_byte_array_unref(self->queue);
 	g_ptr_array_unref(self->threads);
 	g_hash_table_unref(self->processes);
+	lode_python_files_clear(&self->scripts.files);
 	g_hash_table_unref(self->known);
 	g_rand_free(self->random);
 	g_byte_array_unref(self->output.records);
@@ -151,7 +153,7 @@ static LodeLookedProcess *find_process(LodeWaitLooker *self, pid_t pid)
 	if (found != NULL)
 		return found;
 	found = lode_looked_process_new(pid);
-	found->scripts = lode_script_looks_new(pid, &self->next_code);
+	found->scripts = lode_script_looks_new(pid, &self->scripts);
 	g_hash_table_insert(self->processes, GINT_TO_POINTER(pid), found);
 	return found;
 }
@@ -274,14 +276,21 @@ static void look_at_next(LodeWaitLooker *self)
 	}
 }
 
+/* The time of looks: a file of an interpreter is read once, and no look would be for a second after
+ * it. */
+static uint64_t spent_ns(const LodeWaitLooker *self)
+{
+	return lode_thread_ns() - self->scripts.files.spent_ns;
+}
+
 static void look(LodeWaitLooker *self, gint64 now_us)
 {
 	double earned_us = (double)(now_us - self->allowed_at_us) * LOOKS_SHARE;
-	uint64_t begin_ns = lode_thread_ns();
+	uint64_t begin_ns = spent_ns(self);
 
 	look_at_next(self);
 	self->allowed_us = MIN(self->allowed_us + earned_us, BURST_US) -
-	                   (double)(lode_thread_ns() - begin_ns) / 1e3;
+	                   (double)(spent_ns(self) - begin_ns) / 1e3;
 	self->allowed_at_us = now_us;
 }
 
