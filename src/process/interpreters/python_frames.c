@@ -331,6 +331,15 @@ static const uint8_t *read_window(LodePythonFrames *self, uint64_t frame)
 	return NULL;
 }
 
+/* Whether a frame is still that to which the pointer at `link` led. A generator that has yielded
+ * meanwhile leads to none: that changes nothing in what called it. */
+static bool is_linked(const LodePythonFrames *self, uint64_t frame, uint64_t link)
+{
+	uint64_t now = read_pointer(self, link);
+
+	return now == frame || now == 0;
+}
+
 /* The bytes of a frame, to which the pointer at `link` led; NULL: that is not there any more. */
 static const uint8_t *find_frame(LodePythonFrames *self, uint64_t frame, uint64_t link)
 {
@@ -339,7 +348,7 @@ static const uint8_t *find_frame(LodePythonFrames *self, uint64_t frame, uint64_
 	if (found != NULL)
 		return found;
 	found = read_window(self, frame);
-	return found != NULL && (link == 0 || read_pointer(self, link) == frame) ? found : NULL;
+	return found != NULL && (link == 0 || is_linked(self, frame, link)) ? found : NULL;
 }
 
 /* False: what is there is no frame. */

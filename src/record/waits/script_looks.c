@@ -15,6 +15,10 @@
 #define FIRST_SEARCH_NS UINT64_C(20000000)
 #define LAST_SEARCH_NS UINT64_C(2000000000)
 
+/* Code that calls and returns all the time would be seen too seldom, if what is torn were not read
+ * again. */
+enum { MOST_READS = 3 };
+
 struct LodeScriptLooks {
 	pid_t pid;
 	LodeScriptSearch *common; /* borrowed */
@@ -149,8 +153,9 @@ bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, G
 		return false;
 	now_ns = lode_now_ns();
 	g_array_set_size(self->codes, 0);
-	LodePythonOutcome outcome = lode_python_frames_read(
-		self->python, tid, now_ns, look, self->codes);
+	LodePythonOutcome outcome = LODE_PYTHON_TORN;
+	for (unsigned i = 0; i < MOST_READS && outcome == LODE_PYTHON_TORN; i++)
+		outcome = lode_python_frames_read(self->python, tid, now_ns, look, self->codes);
 	for (guint i = 0; i < self->codes->len; i++) {
 		guint begin = begin_record(self, tid, now_ns, records);
 		lode_script_code_append(&g_array_index(self->codes, LodeScriptCode, i), records);
