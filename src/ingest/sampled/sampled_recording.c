@@ -246,6 +246,8 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 	}
 	if (record->kind == LODE_PERF_SAMPLE)
 		note_timed(self, input, record);
+	if (record->kind == LODE_PERF_SAMPLE && has_scripts(input) && !self->options->is_native)
+		lode_sampled_scripts_note_sample(self->scripts, input->number, record, time_ns);
 	if (input->threads != NULL)
 		lode_sampled_threads_note(input->threads, record, time_ns);
 	lode_places_note(self->places, record, time_ns);
@@ -792,7 +794,7 @@ static void find_script(Reading *self, PlacedSample *sample)
 	const LodePlace *code = place_of(self, sample->user_row);
 
 	sample->script = lode_sampled_scripts_find(self->scripts, sample->input->number,
-		sample->record, sample->time_ns, &sample->n_script);
+		sample->record, sample->time_ns, code, &sample->n_script);
 	if (sample->script != NULL && code != NULL && sample->row == sample->user_row &&
 		lode_sampled_scripts_is_loop(self->scripts, code))
 		sample->row = lode_sampled_rows_find(&self->rows, sample->script);
@@ -1323,7 +1325,7 @@ LodeRecording *lode_sampled_recording_read(
 	lode_row_search_init(&reading.search, reading.places, &reading.rows);
 	lode_sampled_registers_init(&reading.registers, reading.places, options->pairs);
 	lode_sampled_kernel_init(&reading.kernel, recording, lode_places_images(reading.places));
-	reading.scripts = lode_sampled_scripts_new(lode_places_images(reading.places));
+	reading.scripts = lode_sampled_scripts_new(reading.places);
 	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_totals_clear(&reading.totals);

@@ -13,7 +13,10 @@
  * are seldom. */
 #define MOST_NS UINT64_C(1000000000)
 
-enum { MAX_FRAMES = 1 << 27 };
+enum { MAX_FRAMES = 1 << 27, MAX_SAMPLES = 1 << 25 };
+
+/* A sample further from a look than this does not say where the thread was then. */
+#define BESIDE_NS UINT64_C(2000000)
 
 /* Code that was told: its texts are the chunk's. */
 typedef struct {
@@ -26,11 +29,25 @@ typedef struct {
 	uint32_t first, n; /* of `frames` */
 } Look;
 
+/* Where a thread was; 0: in the kernel. */
+typedef struct {
+	uint64_t time_ns, address;
+} Sample;
+
+typedef struct {
+	uint32_t recording, pid;
+	GArray *looks;      /* Look, by time once they are frozen */
+	GArray *samples;    /* Sample; empty once they are */
+	GHashTable *beside; /* native function → GArray of Look, by time */
+} Thread;
+
 struct LodeSampledScripts {
+	LodePlaces *places_of_all; /* borrowed, with their images */
 	LodeCodeImages *images;
+	guint n_samples;
 	GStringChunk *texts;
 	GHashTable *codes;   /* recording << 32 | number → Code */
-	GHashTable *threads; /* recording << 32 | tid → GArray of Look, by time */
+	GHashTable *threads; /* recording << 32 | tid → Thread */
 	GArray *frames;      /* LodeScriptFrame; once they are frozen `places` */
 	GArray *places;      /* LodePlace */
 	GArray *frame_codes; /* Code *, of each frame; NULL: it was not told */
@@ -43,14 +60,25 @@ static void free_array(void *data)
 	g_array_unref(data);
 }
 
-LodeSampledScripts *lode_sampled_scripts_new(LodeCodeImages *images)
+static void free_thread(void *data)
+{
+	Thread *self = data;
+
+	g_array_unref(self->looks);
+	g_array_unref(self->samples);
+	g_hash_table_unref(self->beside);
+	g_free(self);
+}
+
+LodeSampledScripts *lode_sampled_scripts_new(LodePlaces *places)
 {
 	LodeSampledScripts *self = g_new0(LodeSampledScripts, 1);
 
-	self->images = images;
+	self->places_of_all = places;
+	self->images = lode_places_images(places);
 	self->texts = g_string_chunk_new(4096);
 	self->codes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-	self->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_array);
+	self->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_thread);
 	self->frames = g_array_new(FALSE, FALSE, sizeof(LodeScriptFrame));
 	self->places = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	self->frame_codes = g_array_new(FALSE, FALSE, sizeof(const Code *));
@@ -90,19 +118,35 @@ static void add_code(LodeSampledScripts *self, uint64_t key, const LodeScriptCod
 			g_memdup2(&added, sizeof(added)));
 }
 
-static GArray *looks_of(LodeSampledScripts *self, uint64_t key)
+static Thread *thread_of(LodeSampledScripts *self, uint32_t recording, const LodePerfRecord *record)
 {
-	GArray *looks = g_hash_table_lookup(self->threads, &key);
+	uint64_t key = key_of(recording, record->tid);
+	Thread *thread = g_hash_table_lookup(self->threads, &key);
 
-	if (looks == NULL) {
-		looks = g_array_new(FALSE, FALSE, sizeof(Look));
-		g_hash_table_insert(self->threads, g_memdup2(&key, sizeof(key)), looks);
+	if (thread == NULL) {
+		thread = g_new0(Thread, 1);
+		*thread = (Thread){recording, record->pid, g_array_new(FALSE, FALSE, sizeof(Look)),
+			g_array_new(FALSE, FALSE, sizeof(Sample)),
+			g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_array)};
+		g_hash_table_insert(self->threads, g_memdup2(&key, sizeof(key)), thread);
 	}
-	return looks;
+	return thread;
+}
+
+void lode_sampled_scripts_note_sample(LodeSampledScripts *self, uint32_t recording,
+	const LodePerfRecord *record, uint64_t time_ns)
+{
+	const Sample added = {time_ns, record->mode == LODE_PERF_MODE_USER ? record->sample.ip : 0};
+
+	if (self->n_samples >= MAX_SAMPLES)
+		return;
+	self->n_samples++;
+	g_array_append_val(thread_of(self, recording, record)->samples, added);
 }
 
 /* Frames of waiting are not those of samples, which are of running. */
-static void add_look(LodeSampledScripts *self, uint64_t key, uint64_t time_ns)
+static void add_look(LodeSampledScripts *self, uint32_t recording, const LodePerfRecord *record,
+	uint64_t time_ns)
 {
 	const LodeScriptLook *look = &self->look;
 	const Look added = {time_ns, self->frames->len, look->n_frames};
@@ -112,8 +156,7 @@ static void add_look(LodeSampledScripts *self, uint64_t key, uint64_t time_ns)
 		self->frames->len > MAX_FRAMES)
 		return;
 	g_array_append_vals(self->frames, look->frames, look->n_frames);
-	GArray *looks = looks_of(self, key);
-	g_array_append_val(looks, added);
+	g_array_append_val(thread_of(self, recording, record)->looks, added);
 }
 
 bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
@@ -129,7 +172,7 @@ bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
 	}
 	/* The numbers of frames become those of all recordings below. */
 	guint first = self->frames->len;
-	add_look(self, key_of(recording, record->tid), time_ns);
+	add_look(self, recording, record, time_ns);
 	for (guint i = first; i < self->frames->len; i++) {
 		uint64_t key = key_of(
 			recording, g_array_index(self->frames, LodeScriptFrame, i).code);
@@ -201,11 +244,66 @@ static LodePlace place_of(const LodeSampledScripts *self, const Code *code, uint
 }
 
 LODE_ORDER(compare_looks, Look, LODE_ASCENDING(time_ns), LODE_ASCENDING(first))
+LODE_ORDER(compare_samples, Sample, LODE_ASCENDING(time_ns), LODE_ASCENDING(address))
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* A number for the native function at a place; 0: it is not known, or the kernel. */
+static uint64_t function_at(const LodeSampledScripts *self, const LodePlace *code)
+{
+	if (code == NULL || code->image >= lode_code_images_count(self->images))
+		return 0;
+	const LodeBinaryFunction *function = lode_code_image_function(
+		lode_code_images_at(self->images, code->image), code->address);
+	return (uint64_t)(code->image + 1) << 48 ^ (function != NULL ? function->address : 1);
+}
+
+/* The index of the sample that is nearest to a time; the thread has some. */
+static guint nearest_sample(const Thread *thread, uint64_t time_ns)
+{
+	const Sample *all = (const void *)thread->samples->data;
+	guint after = LODE_PARTITION_POINT(thread->samples->len, i, all[i].time_ns <= time_ns);
+
+	if (after == 0 || after == thread->samples->len)
+		return after == 0 ? 0 : after - 1;
+	return all[after].time_ns - time_ns < time_ns - all[after - 1].time_ns ? after : after - 1;
+}
+
+/* Sorts looks by the native function that the thread was in. */
+static void sort_looks(LodeSampledScripts *self, Thread *thread)
+{
+	g_array_sort(thread->looks, compare_looks);
+	g_array_sort(thread->samples, compare_samples);
+	lode_places_select(self->places_of_all, thread->recording);
+	for (guint i = 0; i < thread->looks->len && thread->samples->len > 0; i++) {
+		const Look *look = &g_array_index(thread->looks, Look, i);
+		const Sample *sample = &g_array_index(
+			thread->samples, Sample, nearest_sample(thread, look->time_ns));
+		LodePlace place;
+		if (distance(sample->time_ns, look->time_ns) > BESIDE_NS)
+			continue;
+		bool is_found = sample->address != 0 &&
+		                lode_places_find(self->places_of_all, thread->pid, sample->time_ns,
+					sample->address, &place) == LODE_PLACE_FOUND;
+		uint64_t function = function_at(self, is_found ? &place : NULL);
+		GArray *list = g_hash_table_lookup(thread->beside, &function);
+		if (list == NULL) {
+			list = g_array_new(FALSE, FALSE, sizeof(Look));
+			g_hash_table_insert(
+				thread->beside, g_memdup2(&function, sizeof(function)), list);
+		}
+		g_array_append_vals(list, look, 1);
+	}
+	g_array_set_size(thread->samples, 0);
+}
 
 void lode_sampled_scripts_freeze(LodeSampledScripts *self)
 {
 	GHashTableIter iterator;
-	void *looks;
+	void *thread;
 
 	make_images(self);
 	for (guint i = 0; i < self->frames->len; i++) {
@@ -218,8 +316,8 @@ void lode_sampled_scripts_freeze(LodeSampledScripts *self)
 	g_array_set_size(self->frames, 0);
 	g_array_set_size(self->frame_codes, 0);
 	g_hash_table_iter_init(&iterator, self->threads);
-	while (g_hash_table_iter_next(&iterator, NULL, &looks))
-		g_array_sort(looks, compare_looks);
+	while (g_hash_table_iter_next(&iterator, NULL, &thread))
+		sort_looks(self, thread);
 }
 
 uint64_t lode_sampled_scripts_n_torn(const LodeSampledScripts *self)
@@ -229,29 +327,33 @@ uint64_t lode_sampled_scripts_n_torn(const LodeSampledScripts *self)
 
 /* --- samples --- */
 
-static uint64_t distance(const Look *look, uint64_t time_ns)
-{
-	return look->time_ns > time_ns ? look->time_ns - time_ns : time_ns - look->time_ns;
-}
-
+/* The look that is nearest in time, and no further than MOST_NS; NULL: none. */
 static const Look *nearest(const GArray *looks, uint64_t time_ns)
 {
+	if (looks == NULL || looks->len == 0)
+		return NULL;
 	const Look *all = (const void *)looks->data;
 	guint after = LODE_PARTITION_POINT(looks->len, i, all[i].time_ns <= time_ns);
 	guint best = after < looks->len ? after : looks->len - 1;
 
-	if (after > 0 && distance(&all[after - 1], time_ns) <= distance(&all[best], time_ns))
+	if (after > 0 &&
+		distance(all[after - 1].time_ns, time_ns) <= distance(all[best].time_ns, time_ns))
 		best = after - 1;
-	return distance(&all[best], time_ns) <= MOST_NS ? &all[best] : NULL;
+	return distance(all[best].time_ns, time_ns) <= MOST_NS ? &all[best] : NULL;
 }
 
 const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint32_t recording,
-	const LodePerfRecord *record, uint64_t time_ns, guint *out_n)
+	const LodePerfRecord *record, uint64_t time_ns, const LodePlace *code, guint *out_n)
 {
 	uint64_t key = key_of(recording, record->tid);
-	const GArray *looks = g_hash_table_lookup(self->threads, &key);
-	const Look *found = looks != NULL ? nearest(looks, time_ns) : NULL;
+	const Thread *thread = g_hash_table_lookup(self->threads, &key);
 
+	if (thread == NULL || thread->looks->len == 0)
+		return NULL;
+	uint64_t function = function_at(self, code);
+	const Look *found = nearest(g_hash_table_lookup(thread->beside, &function), time_ns);
+	if (found == NULL)
+		found = nearest(thread->looks, time_ns);
 	if (found == NULL)
 		return NULL;
 	const LodePlace *places = &g_array_index(self->places, LodePlace, found->first);

@@ -8,8 +8,15 @@
  *   samples              • •  •  • • •  •  •   •  •  •  •
  *                        └─┬──┘  └──┬──┘ └─┬──┘  └────┬──┘
  *
- * A sample that is further away than MOST_NS has none. That is an estimate: what a line leads to in
- * native code is by chance that of its neighbours in time, and right on the whole.
+ * Of the looks in MOST_NS those come first beside which the thread was in the same native function,
+ * by the sample nearest to them: so a line has the native code that it leads to, and its share the
+ * precision of the many samples there. Without one it is the nearest look, and a sample that is
+ * further away than MOST_NS has no frames.
+ *
+ *   look     find:15    find:15      count:30      look of find:15 beside memcmp
+ *   sample  •memcmp    • loop       • loop
+ *
+ * That is an estimate: right on the whole.
  *
  * Private to ingest/sampled/.
  */
@@ -20,8 +27,8 @@
 
 typedef struct LodeSampledScripts LodeSampledScripts;
 
-/* The images are borrowed: those of scripts are added. */
-LodeSampledScripts *lode_sampled_scripts_new(LodeCodeImages *images);
+/* The places are borrowed; images of scripts are added to theirs. */
+LodeSampledScripts *lode_sampled_scripts_new(LodePlaces *places);
 void lode_sampled_scripts_free(LodeSampledScripts *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledScripts, lode_sampled_scripts_free)
 
@@ -29,7 +36,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledScripts, lode_sampled_scripts_free)
 bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
 	const LodePerfRecord *record, uint64_t time_ns);
 
-/* Once all looks of all recordings are there. */
+/* Adds where a thread was at a sample. */
+void lode_sampled_scripts_note_sample(LodeSampledScripts *self, uint32_t recording,
+	const LodePerfRecord *record, uint64_t time_ns);
+
+/* Once all looks and samples of all recordings are there, and the places are frozen. */
 void lode_sampled_scripts_freeze(LodeSampledScripts *self);
 
 /* Looks whose frames changed while they were read. */
@@ -38,9 +49,10 @@ uint64_t lode_sampled_scripts_n_torn(const LodeSampledScripts *self);
 /* All places (LodePlace) that were seen; borrowed. */
 const GArray *lode_sampled_scripts_places(const LodeSampledScripts *self);
 
-/* The frames of a sample, the innermost first; NULL: not known. Borrowed. */
+/* The frames of a sample in native code, which is NULL in the kernel and where it is not known; the
+ * innermost first; NULL: not known. Borrowed. */
 const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint32_t recording,
-	const LodePerfRecord *record, uint64_t time_ns, guint *out_n);
+	const LodePerfRecord *record, uint64_t time_ns, const LodePlace *code, guint *out_n);
 
 /* Whether native code is the interpreter's loop over the instructions of a script, for which the
  * script's frames stand. */
