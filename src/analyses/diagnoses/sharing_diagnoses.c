@@ -113,10 +113,11 @@ static void take_texts(LodeDiagnosis *self, bool is_false)
 			: "Threads use the same bytes, and at least one of them stores: each store "
 			  "takes the line away from the others.");
 	self->remedy = g_strdup(
-		is_false ? "Align what each thread writes to a cache line of its own (alignas(64), "
-			   "padding), or keep it in a local variable and store it at the end."
-			 : "Count per thread and add up at the end; write less often; keep what is "
-			   "read often apart from what is written.");
+		is_false
+			? "Align what each thread writes to a cache line of its own (alignas(64)); "
+			  "or keep it in a local variable and store it at the end."
+			: "Count per thread and add up at the end; write less often; keep what is "
+			  "read often apart from what is written.");
 	self->source = g_strdup("Linux kernel documentation, False Sharing; perf-c2c(1)");
 }
 

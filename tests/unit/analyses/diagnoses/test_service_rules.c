@@ -2,6 +2,7 @@
 /* Rules of services: those that are compiled in, by functions of each, and the form of their file.
  */
 #include "analyses/calls/function_families.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/error.h"
 
@@ -381,6 +382,40 @@ static void test_all(void)
 	}
 }
 
+/* The first screen has room for so much of a remedy on its one line of 80. */
+#define MOST_LETTERS 75
+
+static void check_first_clause(const char *rule, const char *remedy)
+{
+	int depth = 0;
+	size_t n = 0;
+
+	for (; remedy[n] != '\0'; n++) {
+		if (depth == 0 && strchr(";:.", remedy[n]) != NULL &&
+			(remedy[n + 1] == ' ' || remedy[n + 1] == '\0'))
+			break;
+		depth += (remedy[n] == '(') - (remedy[n] == ')');
+	}
+	if (n > MOST_LETTERS)
+		g_test_fail_printf("%s: '%.*s' has %zu letters", rule, (int)n, remedy, n);
+}
+
+static void test_first_clauses(void)
+{
+	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeServiceRules) services = lode_service_rules_new(families);
+	g_autoptr(LodeCauseRules) causes = lode_cause_rules_new();
+
+	for (guint i = 0; i < lode_service_rules_n(services); i++) {
+		const LodeServiceRule *rule = lode_service_rules_at(services, i);
+		check_first_clause(rule->name, rule->remedy);
+	}
+	for (size_t i = 0; i < lode_cause_rules_n(causes); i++) {
+		const LodeCauseRule *rule = lode_cause_rules_at(causes, i);
+		check_first_clause(rule->name, rule->remedy);
+	}
+}
+
 /* Users mute diagnoses by their names: no two rules make the same. */
 static void test_names(void)
 {
@@ -466,6 +501,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/service_rules/cases", test_cases);
 	g_test_add_func("/service_rules/all", test_all);
+	g_test_add_func("/service_rules/first_clauses", test_first_clauses);
 	g_test_add_func("/service_rules/names", test_names);
 	g_test_add_func("/service_rules/parts", test_parts);
 	g_test_add_func("/service_rules/wrong", test_wrong);
