@@ -30,7 +30,9 @@ status=$?
 check "shares" "$(status_is 0)" \
 	"$(python3 "$sources/known_lines_check.py" truth functions.json lines.json 2>&1)"
 
-check "the first screen" "$(holds grep -q 'app.py' out)"
+"$lode" report app.lode >out 2>err
+status=$?
+check "the first screen" "$(status_is 0)" "$(holds grep -qE '^ *[0-9.]+ %  app.py:14 in Table.find' out)"
 
 "$lode" report app.lode --callers Table.find >out 2>err
 status=$?
