@@ -20,7 +20,7 @@ enum {
 /* A thread is looked for again after this time, and so is the head of code read: others may be
  * where it was. */
 #define THREADS_NS UINT64_C(20000000)
-#define CODE_NS UINT64_C(500000000)
+#define CODE_NS UINT64_C(2000000)
 
 typedef struct {
 	uint32_t number, first_line, n_bytes;
