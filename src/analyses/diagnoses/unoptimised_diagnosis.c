@@ -12,20 +12,23 @@
 
 /* --- functions --- */
 
-/* As the compilers make it (gcc, clang, rustc): */
-static const double LEAST_FRAME = 0.3;   /* of the instructions access the frame */
-static const double MOST_CARRIED = 0.06; /* use what another block has left in a register */
-static const double MOST_RARE = 0.05;    /* use registers that only an allocator of them needs */
-/* Beside such functions others of an image that make a frame are taken with less: short ones hand
- * arguments on. These have so much of the image's time. */
-static const double LEAST_OF_IMAGE = 0.1, LEAST_FRAME_BESIDE = 0.1, MOST_CARRIED_BESIDE = 0.25;
-/* Fewer instructions tell nothing. Fewer variables than these, in a longer function and in a short
- * one, may be volatile. */
+/* gcc and clang set up a frame pointer, and each statement loads what it uses: next to no
+ * instruction uses what another block has left in a register. So it is in 562 of 568 functions of
+ * 32 programs by gcc 12 and clang 14 with -O0, and in 5 of 628 with -Og to -O2, also with
+ * -fno-omit-frame-pointer; with two variables in the frame, too, in none of them. */
+static const double MOST_CARRIED = 0.02;
+/* rustc sets up none; then more of the instructions access the frame. */
+static const double LEAST_FRAME = 0.3, MOST_CARRIED_OF_RUST = 0.06;
+/* These use registers that only an allocator of them needs. */
+static const double MOST_RARE = 0.05;
+/* Short functions hand arguments on, and those of fewer variables may have volatile ones: they are
+ * unoptimised where others with so much of the image's time are. */
+static const double LEAST_OF_IMAGE = 0.1;
 enum {
 	LEAST_INSTRUCTIONS = 5,
 	SHORT = 16,
 	LEAST_VARIABLES = 3,
-	LEAST_OF_SHORT = 2,
+	FEW_VARIABLES = 2,
 	MOST_PROLOGUE = 4,
 	RSP = 4,
 	RBP = 5
@@ -88,17 +91,18 @@ typedef enum {
 
 static Verdict judge_traits(const Traits *self)
 {
-	guint least = self->n > SHORT ? LEAST_VARIABLES : LEAST_OF_SHORT;
+	double most_carried = self->has_pointer ? MOST_CARRIED : MOST_CARRIED_OF_RUST;
+	double least_frame = self->has_pointer ? 0 : LEAST_FRAME;
+	bool is_short = self->n <= SHORT;
+	guint least = self->has_pointer || is_short ? FEW_VARIABLES : LEAST_VARIABLES;
 
 	if (self->rare > MOST_RARE * self->n)
 		return IS_NOT;
-	if (self->n >= LEAST_INSTRUCTIONS && self->frame >= LEAST_FRAME * self->n &&
-		self->carried <= MOST_CARRIED * self->n &&
-		g_hash_table_size(self->stored) >= least &&
+	if (self->n >= LEAST_INSTRUCTIONS && self->carried <= most_carried * self->n &&
+		self->frame >= least_frame * self->n && g_hash_table_size(self->stored) >= least &&
 		g_hash_table_size(self->loaded) >= least)
 		return IS_UNOPTIMISED;
-	return self->has_pointer && self->carried <= MOST_CARRIED_BESIDE * self->n &&
-	                       (self->n <= SHORT || self->frame >= LEAST_FRAME_BESIDE * self->n)
+	return self->has_pointer && (is_short || self->carried <= MOST_CARRIED * self->n)
 	               ? IS_BESIDE
 	               : IS_NOT;
 }
