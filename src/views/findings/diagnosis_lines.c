@@ -19,8 +19,10 @@ enum { INDENT = 4, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 
 static void append_range(GString *out, double low, double high)
 {
-	if (isnan(low))
+	if (isnan(low) || low < 0.005)
 		g_string_append_printf(out, "up to %.0f %%", 100 * high);
+	else if (round(100 * low) == round(100 * high))
+		g_string_append_printf(out, "%.0f %%", 100 * high);
 	else
 		g_string_append_printf(out, "%.0f–%.0f %%", 100 * low, 100 * high);
 }
