@@ -21,6 +21,9 @@
 #define LODE_WAITING_EVENT "waiting"
 #define LODE_CLOCK_EVENT "clock"
 
+/* The object of waits for a processor that another program had, or a quota kept back. */
+#define LODE_WAIT_OTHERS "other programs"
+
 typedef enum {
 	LODE_WAIT_LOCK,
 	LODE_WAIT_CONDITION,

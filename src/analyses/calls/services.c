@@ -88,15 +88,6 @@ static bool is_builtin(const Search *self, uint32_t function)
 	       g_str_has_prefix(name, "Builtins_") || g_str_has_prefix(name, "v8::");
 }
 
-/* Whether HotSpot enters compiled code by it, or executes what is not compiled yet. */
-static bool is_entry_of_machine(const Search *self, uint32_t function)
-{
-	static const char *const entries[] = {"call_stub", "Interpreter", NULL};
-
-	return self->family_of[function] != LODE_NONE &&
-	       g_strv_contains(entries, function_at(self, function)->name);
-}
-
 static Share *share_of(Search *self, uint32_t function, uint32_t family,
 	const LodeServiceCaller *caller, uint32_t *out_number)
 {
@@ -160,11 +151,10 @@ static LodeServiceCaller caller_at(const Search *self, const Walk *walk, uint32_
 		return caller;
 	const LodeFrame *frame = frame_at(walk, owner);
 	uint32_t function = lode_function_costs_at_stack(self->costs, owner);
-	/* The virtual machine's library and its stubs call compiled code, whose callers are not
-	 * known. */
-	if ((is_builtin(self, function) &&
-		    lode_is_system_library(function_at(self, function)->image)) ||
-		is_entry_of_machine(self, function))
+	/* The virtual machine's library calls compiled code, whose callers are not known.
+	 */
+	if (is_builtin(self, function) &&
+		lode_is_system_library(function_at(self, function)->image))
 		return caller;
 	caller.function = function;
 	if (frame->line > 0 && has_own_file(self, frame)) {

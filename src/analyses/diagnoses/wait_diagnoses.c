@@ -21,9 +21,10 @@ enum { FEW_LOOKS = 10 };
 enum { HERD_THREADS = 4, HERD_WAITS = 1000 };
 static const double HERD_RUN_NS = 20e3;
 
-/* Waits for an answer of about this length: the receiver delays its acknowledgement, for which the
- * sender's next small packet waits (RFC 896, RFC 1122). */
-static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 50e6;
+/* The longest waits for an answer take about so long, and most of the time is in such: the receiver
+ * delays its acknowledgement by 40 ms (TCP_DELACK_MIN), for which the sender's next small packet
+ * waits (RFC 896, RFC 1122). Between them are short waits, as for a message's second part. */
+static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 60e6, LEAST_MEAN = 1.0 / 3;
 
 /* The part of the holder's time that a place needs to be what it mostly does. */
 static const double MOSTLY = 0.5;
@@ -242,7 +243,8 @@ static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause
 	}
 	if (first->holder_call != NULL && first->holder_share >= MOSTLY)
 		lode_cause_rules_add_words(self->rules, "wait-holder:call", &words);
-	if (mean >= DELAYED_FROM_NS && mean <= DELAYED_TO_NS)
+	if (cause->longest_ns >= DELAYED_FROM_NS && cause->longest_ns <= DELAYED_TO_NS &&
+		mean >= LEAST_MEAN * cause->longest_ns)
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
 	return lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
 }
@@ -517,8 +519,8 @@ static void add_processors(const Diagnosing *self, LodeDiagnosis *diagnosis, con
 	       waited = cause->waiting_ns / self->waits->clock_ns;
 
 	lode_diagnosis_add_evidence(diagnosis, ran + waited, "threads",
-		"%.2g threads were ready to run on average, and %.2g of them ran%s", ran + waited,
-		ran, ran < 0.9 ? ": other programs had the processors, too" : "");
+		"%.2g threads were ready to run on average, and %.2g of them ran", ran + waited,
+		ran);
 }
 
 static void add(

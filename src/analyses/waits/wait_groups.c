@@ -238,7 +238,8 @@ static void gathered_free(Gathered *self, GArray *out)
 static char *key_of(const LodeWait *row, const LodeWaitPlace *place)
 {
 	if (is_anywhere(row->reason))
-		return g_strdup_printf("%d %d", (int)row->reason, row->is_idle);
+		return g_strdup_printf("%d %d %s", (int)row->reason, row->is_idle,
+			row->object != NULL ? row->object : "");
 	return g_strdup_printf("%d %d %u\n%s\n%s\n%s\n%s", (int)row->reason, row->is_idle,
 		place->line,
 		row->object != NULL && lode_wait_is_of_object(row->reason) ? row->object : "",
@@ -299,13 +300,15 @@ static const double FEW_THREADS = 1.5;
 /* Threads that are ready to run, beside those that do. */
 static const double MUCH_READY = 0.5;
 
-static double ready_threads(const LodeProfile *profile)
+/* Threads that wait for a processor; `own`: that others of the program have. */
+static double ready_threads(const LodeProfile *profile, bool own)
 {
 	double ready = 0;
 
 	for (guint i = 0; i < profile->waits->rows->len; i++) {
 		const LodeWait *row = &g_array_index(profile->waits->rows, LodeWait, i);
-		ready += row->reason == LODE_WAIT_PROCESSOR ? row->waiting_ns : 0;
+		if (row->reason == LODE_WAIT_PROCESSOR && (!own || row->object == NULL))
+			ready += row->waiting_ns;
 	}
 	return profile->waits->clock_ns > 0 ? ready / profile->waits->clock_ns : 0;
 }
@@ -316,9 +319,9 @@ double lode_waits_threads(const LodeProfile *profile)
 
 	if (!(waits->clock_ns > 0))
 		return 0;
-	return ready_threads(profile) + (waits->has_path && waits->path_threads > 0
-							? waits->path_threads
-							: waits->running_ns / waits->clock_ns);
+	return ready_threads(profile, false) +
+	       (waits->has_path && waits->path_threads > 0 ? waits->path_threads
+							   : waits->running_ns / waits->clock_ns);
 }
 
 bool lode_waits_are_serial(const LodeProfile *profile)
@@ -337,8 +340,8 @@ bool lode_wait_group_counts(const LodeProfile *profile, const LodeWaitGroup *gro
 		return lode_waits_are_serial(profile) ||
 		       group->waiting_ns / waits->clock_ns >= threads;
 	if (group->reason == LODE_WAIT_PROCESSOR) {
-		double ready = ready_threads(profile);
-		return ready >= MUCH_READY &&
+		double ready = ready_threads(profile, true);
+		return group->object == NULL && ready >= MUCH_READY &&
 		       ready + waits->running_ns / waits->clock_ns >= FEW_THREADS;
 	}
 	return true;
@@ -392,7 +395,9 @@ char *lode_wait_group_text(const LodeWaitGroup *self)
 	case LODE_WAIT_PAGE:
 		return waiting_for(self, "memory to be read");
 	case LODE_WAIT_PROCESSOR:
-		return g_strdup("waiting for a processor");
+		return self->object == NULL ? g_strdup("waiting for a processor")
+		                            : g_strdup_printf("waiting for a processor that %s had",
+						      self->object);
 	case LODE_WAIT_STOPPED:
 		return g_strdup("stopped");
 	case LODE_WAIT_UNSEEN:

@@ -4,6 +4,8 @@
  * ingest/waits/critical_path.h, and what that finds to the rows of waits. Rows for one lock, or at
  * one line, have one cause.
  */
+#include "ingest/sampled/waits/busy_processors.h"
+#include "ingest/sampled/waits/run_time_threads.h"
 #include "ingest/sampled/waits/sampled_waits.h"
 
 #include "base/arrays/partition_point.h"
@@ -15,8 +17,6 @@
 #include "model/stacks.h"
 #include "model/waits.h"
 
-#include <stdlib.h>
-
 enum { MAX_REPLAYS = 32, MIN_REPLAYS = 4, REPLAYED_INTERVALS = 20000000, MAX_CHILDREN = 64 };
 
 /* Of the path: more that is not known leaves it out; more that waits for work is a program that
@@ -27,12 +27,6 @@ enum { MAX_REPLAYS = 32, MIN_REPLAYS = 4, REPLAYED_INTERVALS = 20000000, MAX_CHI
 /* Of the path: the waits of a cause with less are not on it. */
 #define LEAST_ON_PATH 0.01
 
-/* Of the running time: threads that wait longer for a processor had not all of the machine's. */
-#define READY_SHARE 0.01
-
-/* Of the time in which threads ran: so many ran at once. */
-#define LEAST_AT_ONCE 0.01
-
 /* Of a thread's waiting: where it waits for work, it does so mostly. */
 #define MOSTLY 0.5
 
@@ -40,12 +34,12 @@ typedef struct {
 	LodeWaits *waits;
 	const LodeWaitTimes *times;
 	const LodeThreads *threads;
-	GArray *lives;     /* LodePathThread, as those of the times */
-	GArray *intervals; /* LodePathInterval, likewise */
-	uint32_t *life_of; /* of each of the threads; LODE_NONE */
-	bool *are_own;     /* each of the threads: a run-time's, which nothing waits for */
-	GArray *ended;     /* Ended */
-	GArray *pieces;    /* LodePathPiece, of the path; NULL: there is none */
+	GArray *lives;       /* LodePathThread, as those of the times */
+	GArray *intervals;   /* LodePathInterval, likewise */
+	uint32_t *life_of;   /* of each of the threads; LODE_NONE */
+	const bool *are_own; /* each of the threads: a run-time's, which nothing waits for */
+	GArray *ended;       /* Ended */
+	GArray *pieces;      /* LodePathPiece, of the path; NULL: there is none */
 	uint32_t processor_cause;
 } Finding;
 
@@ -212,61 +206,6 @@ static uint32_t find_root(const Finding *self)
 	return root != LODE_NONE && thread_of(self, root)->end_ns != UINT64_MAX ? root : LODE_NONE;
 }
 
-/* --- processors --- */
-
-typedef struct {
-	uint64_t time_ns;
-	int64_t more;
-} Step;
-
-LODE_ORDER(compare_steps, Step, LODE_ASCENDING(time_ns), LODE_ASCENDING(more))
-
-/* The most threads that ran at once for a part of the time. */
-static uint32_t most_at_once(const Finding *self, uint32_t most)
-{
-	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(Step));
-	g_autofree double *time_ns = g_new0(double, (gsize)most + 1);
-	double all_ns = 0, above_ns = 0;
-	int64_t n = 0;
-
-	for (guint i = 0; i < self->intervals->len; i++) {
-		const LodePathInterval *run = &LODE_AT(self->intervals, LodePathInterval, i);
-		const Step ends[] = {{run->begin_ns, 1}, {run->end_ns, -1}};
-		if (run->kind == LODE_PATH_RUN)
-			g_array_append_vals(steps, ends, 2);
-	}
-	if (steps->len > 1)
-		qsort(steps->data, steps->len, sizeof(Step), compare_steps);
-	for (guint i = 0; i + 1 < steps->len; i++) {
-		const Step *step = &LODE_AT(steps, Step, i);
-		n += step->more;
-		time_ns[CLAMP(n, 0, (int64_t)most)] += (double)(step[1].time_ns - step->time_ns);
-	}
-	for (uint32_t i = 1; i <= most; i++)
-		all_ns += time_ns[i];
-	for (uint32_t i = most; i > 1; i--) {
-		above_ns += time_ns[i];
-		if (above_ns >= LEAST_AT_ONCE * all_ns)
-			return i;
-	}
-	return 1;
-}
-
-/* Those of the machine; if threads waited for one, as many as ran at once. */
-static uint32_t count_processors(const Finding *self)
-{
-	uint32_t most = CLAMP(self->times->n_processors, 1, 4096);
-	double ready_ns = 0, running_ns = 0;
-
-	for (guint i = 0; i < self->intervals->len; i++) {
-		const LodePathInterval *interval = &LODE_AT(self->intervals, LodePathInterval, i);
-		double length_ns = (double)(interval->end_ns - interval->begin_ns);
-		ready_ns += interval->kind == LODE_WAIT_PROCESSOR ? length_ns : 0;
-		running_ns += interval->kind == LODE_PATH_RUN ? length_ns : 0;
-	}
-	return ready_ns > READY_SHARE * running_ns ? most_at_once(self, most) : most;
-}
-
 /* --- what was found --- */
 
 /* Gives rows the path's time. Returns how much of it is not known. */
@@ -348,13 +287,6 @@ static gint64 *sum_key(const LodeWait *row)
 	return g_memdup2(&key, sizeof(key));
 }
 
-static bool is_of_run_time(const Finding *self, const LodeWait *row)
-{
-	uint32_t thread = lode_threads_look_up(self->threads, row->pid, row->tid, UINT64_MAX);
-
-	return thread != LODE_NONE && self->are_own[thread];
-}
-
 /* A thread that mostly waits for a condition, or a timer, waits for work, where neither it nor one
  * like it is on the path. Waiting that the path goes through is not for work. */
 static void find_idle(Finding *self, const LodeCriticalPath *path)
@@ -376,7 +308,7 @@ static void find_idle(Finding *self, const LodeCriticalPath *path)
 		LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
 		g_autofree gint64 *key = sum_key(row);
 		const double *sum = g_hash_table_lookup(sums, key);
-		if (is_of_run_time(self, row))
+		if (lode_run_time_threads_have(self->threads, self->are_own, row))
 			continue;
 		bool may_be = row->reason == LODE_WAIT_CONDITION || row->reason == LODE_WAIT_SLEEP;
 		if (path->causes[row->cause].high_ns >= least_ns)
@@ -423,7 +355,8 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 		.n_intervals = self->intervals->len,
 		.n_objects = self->times->n_objects,
 		.n_causes = self->waits->causes->len,
-		.n_processors = count_processors(self),
+		.n_processors = lode_busy_processors_count(
+			self->times, LODE_AT(self->times->threads, LodeWaitThread, 0).recording),
 		.main_process = LODE_AT(self->lives, LodePathThread, root).process,
 	};
 	uint32_t n_replays = CLAMP(
@@ -439,9 +372,9 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 }
 
 void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
-	const LodeThreads *threads, const LodeStacks *stacks)
+	const LodeThreads *threads, const bool *are_own, const LodeStacks *stacks)
 {
-	Finding self = {.waits = waits, .times = times, .threads = threads};
+	Finding self = {.waits = waits, .times = times, .threads = threads, .are_own = are_own};
 
 	for (guint i = 0; i < times->threads->len; i++)
 		if (LODE_AT(times->threads, LodeWaitThread, i).recording !=
@@ -452,11 +385,9 @@ void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
 	self.lives = g_array_new(FALSE, FALSE, sizeof(LodePathThread));
 	self.intervals = g_array_new(FALSE, FALSE, sizeof(LodePathInterval));
 	self.ended = g_array_new(FALSE, FALSE, sizeof(Ended));
-	self.are_own = lode_sampled_waits_run_time_threads(threads);
 	find_path(&self, stacks);
 	lode_wait_slices_find(waits, times, threads, self.pieces);
 	g_clear_pointer(&self.pieces, g_array_unref);
-	g_free(self.are_own);
 	g_array_unref(self.lives);
 	g_array_unref(self.intervals);
 	g_array_unref(self.ended);

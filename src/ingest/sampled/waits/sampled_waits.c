@@ -8,6 +8,9 @@
 #include "base/bits.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_threads.h"
+#include "ingest/sampled/waits/busy_processors.h"
+#include "ingest/sampled/waits/run_time_threads.h"
+
 #include "ingest/waits/wait_names.h"
 #include "ingest/waits/wait_reason.h"
 #include "ingest/waits/wait_words.h"
@@ -861,28 +864,6 @@ static bool is_idle(const LodeSampledWaits *self, const Row *row, double share)
 	}
 }
 
-bool *lode_sampled_waits_run_time_threads(const LodeThreads *threads)
-{
-	bool *are_own = g_new0(bool, (gsize)threads->threads->len + 1);
-	g_autoptr(GHashTable) run_times = g_hash_table_new(NULL, NULL);
-
-	for (guint i = 0; i < threads->threads->len; i++) {
-		const LodeThread *thread = &LODE_AT(threads->threads, LodeThread, i);
-		unsigned found = thread->name != NULL ? lode_wait_run_time_find(thread->name) : 0;
-		if (found > 0)
-			g_hash_table_insert(
-				run_times, GUINT_TO_POINTER(thread->pid), GUINT_TO_POINTER(found));
-	}
-	for (guint i = 0; i < threads->threads->len; i++) {
-		const LodeThread *thread = &LODE_AT(threads->threads, LodeThread, i);
-		void *found = g_hash_table_lookup(run_times, GUINT_TO_POINTER(thread->pid));
-		are_own[i] = found != NULL && thread->name != NULL &&
-		             lode_wait_run_time_has(GPOINTER_TO_UINT(found), thread->name,
-				     thread->pid == thread->tid);
-	}
-	return are_own;
-}
-
 static char *name_of(const LodeSampledWaits *self, LodeProfile *profile, uint32_t name)
 {
 	return name != LODE_NONE
@@ -894,7 +875,6 @@ static char *name_of(const LodeSampledWaits *self, LodeProfile *profile, uint32_
 static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *out)
 {
 	g_autofree double *of_thread = g_new0(double, self->threads->threads->len);
-	g_autofree bool *are_own = lode_sampled_waits_run_time_threads(self->threads);
 
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &LODE_AT(self->rows, Row, i);
@@ -918,8 +898,7 @@ static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *o
 			.count = row->count,
 			.longest_ns = row->longest_ns,
 			.looks = row->looks,
-			.is_idle = are_own[row->thread] ||
-		                   is_idle(self, row, row->waiting_ns / of_thread[row->thread]),
+			.is_idle = is_idle(self, row, row->waiting_ns / of_thread[row->thread]),
 		};
 		g_array_append_val(out->rows, named);
 	}
@@ -929,8 +908,8 @@ LODE_ORDER(compare_waits, LodeWait, LODE_DESCENDING(waiting_ns), LODE_ASCENDING(
 	LODE_ASCENDING(pid), LODE_ASCENDING(tid), g_strcmp0(left->object, right->object),
 	g_strcmp0(left->call, right->call), LODE_ASCENDING(stack))
 
-/* Gives the intervals their rows' numbers in the profile. Only waits for a processor were folded,
- * which have none. */
+/* Gives the intervals their rows' numbers in the profile. Only waits for a processor were folded
+ * or divided, which have none. */
 static void number_rows(LodeSampledWaits *self, LodeWaits *waits)
 {
 	g_autofree uint32_t *numbers = g_new(uint32_t, MAX(self->rows->len, 1));
@@ -957,6 +936,7 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	name_rows(self, profile, waits);
 	name_holders(self, profile, (LodeWait *)(void *)waits->rows->data);
 	fold_ready(waits, profile->stacks);
+	lode_busy_processors_split(profile, waits, &self->times, self->threads);
 	g_array_sort(waits->rows, compare_waits);
 	number_rows(self, waits);
 	waits->clock_ns = self->clock_ns;
@@ -964,6 +944,11 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	waits->waiting_ns = self->waiting_ns;
 	waits->seen_ns = MAX(self->waiting_ns - self->unseen_ns, 0);
 	waits->refused_ns = MIN(self->refused_ns, self->waiting_ns);
-	lode_sampled_path_find(waits, &self->times, self->threads, profile->stacks);
+	g_autofree bool *are_own = lode_run_time_threads_new(self->threads, profile->stacks, waits);
+	for (guint i = 0; i < waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		row->is_idle |= lode_run_time_threads_have(self->threads, are_own, row);
+	}
+	lode_sampled_path_find(waits, &self->times, self->threads, are_own, profile->stacks);
 	return waits;
 }

@@ -89,17 +89,14 @@ const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self);
  * `profile`; the caller frees the rest. */
 LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile);
 
-/* Whether each of the threads is a run-time's own (ingest/waits/wait_words.h): × their number, at
- * least 1. The caller frees it. */
-bool *lode_sampled_waits_run_time_threads(const LodeThreads *threads);
-
 /*
  * Fills in the path of `waits`, whose rows the intervals of `times` name, their causes, which of
- * them wait for work, and the slices. Leaves the path out where the program's end was not seen, it
- * was not recorded as a whole, or all its time went by waiting for work until it was stopped.
+ * them wait for work, and the slices. `are_own`: whether each of the threads is a run-time's.
+ * Leaves the path out where the program's end was not seen, it was not recorded as a whole, or all
+ * its time went by waiting for work until it was stopped.
  */
 void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
-	const LodeThreads *threads, const LodeStacks *stacks);
+	const LodeThreads *threads, const bool *are_own, const LodeStacks *stacks);
 
 /* The slices alone. `pieces` (LodePathPiece) are those of the critical path; NULL: there is none.
  */

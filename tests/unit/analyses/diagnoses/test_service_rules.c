@@ -278,8 +278,6 @@ static const struct {
 	{"copies of arrays in Java", "jbyte_disjoint_arraycopy", "/tmp/jit-7.dump", NULL},
 	{"slow allocation in Java", "OptoRuntime::new_array_C(Klass*, int, JavaThread*)", LIBJVM,
 		NULL},
-	{"slow allocation in Java", "ObjArrayAllocator::initialize(HeapWordImpl**) const", LIBC,
-		NULL},
 	{"run-time compilers", "v8::internal::compiler::GraphReducer::Reduce(Node*)", NODE, NULL},
 	{"Python look-ups", "_PyType_Lookup", PYTHON, NULL},
 	{"look-ups of other interpreters", "Perl_hv_common", "/usr/bin/perl", NULL},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path of threads whose intervals are written by hand. */
+/* The critical path of threads whose intervals are written by hand, and what it rests on: which
+ * threads are a run-time's, and who had the processors. */
+#include "ingest/sampled/waits/busy_processors.h"
+#include "ingest/sampled/waits/run_time_threads.h"
 #include "ingest/sampled/waits/sampled_waits.h"
 
 #include "model/profile.h"
@@ -114,12 +117,19 @@ static const LodeWaitCause *cause_of(const Recorded *self, guint number)
 	return &g_array_index(self->waits->causes, LodeWaitCause, row_of(self, number)->cause);
 }
 
+static void find_path(Recorded *self)
+{
+	g_autofree bool *are_own = lode_run_time_threads_new(&self->threads, NULL, self->waits);
+
+	lode_sampled_path_find(self->waits, &self->times, &self->threads, are_own, NULL);
+}
+
 static void test_path(void)
 {
 	Recorded recorded;
 
 	record(&recorded);
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	g_assert_true(recorded.waits->has_path);
 	g_assert_cmpfloat(row_of(&recorded, JOIN_ROW)->path_ns, ==, 1 * MS);
 	g_assert_cmpfloat(row_of(&recorded, SLEEP_ROW)->path_ns, ==, 30 * MS);
@@ -141,14 +151,14 @@ static void test_left_out(void)
 	/* Its end was not seen. */
 	record(&recorded);
 	g_array_index(recorded.threads.threads, LodeThread, MAIN).end_ns = UINT64_MAX;
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	g_assert_false(recorded.waits->has_path);
 	g_assert_cmpuint(row_of(&recorded, JOIN_ROW)->cause, ==, LODE_NONE);
 	clear(&recorded);
 	/* There are two recordings. */
 	record(&recorded);
 	g_array_index(recorded.times.threads, LodeWaitThread, POOLED).recording = 1;
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	g_assert_false(recorded.waits->has_path);
 	clear(&recorded);
 	/* It waited for work until it was stopped. */
@@ -156,7 +166,7 @@ static void test_left_out(void)
 	g_array_index(recorded.times.intervals, LodeWaitInterval, 1).other = LODE_NONE;
 	g_array_index(recorded.times.intervals, LodeWaitInterval, 1).is_timed_out = true;
 	g_array_index(recorded.waits->rows, LodeWait, JOIN_ROW).is_idle = true;
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	g_assert_false(recorded.waits->has_path);
 	g_assert_cmpfloat(row_of(&recorded, JOIN_ROW)->path_ns, ==, 0);
 	clear(&recorded);
@@ -181,7 +191,7 @@ static void test_slices(void)
 	Recorded recorded;
 
 	record(&recorded);
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	const GArray *slices = recorded.waits->slices;
 	for (guint i = 0; i < slices->len; i++) {
 		const LodeWaitSlice *slice = &g_array_index(slices, LodeWaitSlice, i);
@@ -203,7 +213,7 @@ static void test_slices(void)
 	/* Without a path, too. */
 	record(&recorded);
 	g_array_index(recorded.threads.threads, LodeThread, MAIN).end_ns = UINT64_MAX;
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	g_assert_cmpfloat(sum_slices(&recorded, LODE_SLICE_RUNNING, 0, false), ==, 80 * MS);
 	g_assert_cmpfloat(sum_slices(&recorded, LODE_SLICE_RUNNING, 0, true), ==, 0);
 	clear(&recorded);
@@ -236,7 +246,7 @@ static void test_short_slices(void)
 		add(&recorded, begin_ms, begin_ms + 500, LODE_WAIT_SLEEP, SLEEP_ROW, LODE_NONE);
 		now_ns = (begin_ms + 500) * MS;
 	}
-	lode_sampled_path_find(recorded.waits, &recorded.times, &recorded.threads, NULL);
+	find_path(&recorded);
 	const GArray *slices = recorded.waits->slices;
 	g_assert_cmpuint(slices->len, >, 1000);
 	g_assert_cmpuint(slices->len, <=, LODE_MAX_WAIT_SLICES);
@@ -254,6 +264,116 @@ static void test_short_slices(void)
 	clear(&recorded);
 }
 
+/* --- who had the processors --- */
+
+/*
+ *   main    0 ━━━━━━━━━━━━━━━━━ 40 · ready · 60 ━━ 100
+ *   worker  0 ━━━━━━━━ 20 · ready · · · · · · 60 ━━ 100
+ */
+static void record_ready(Recorded *self)
+{
+	const uint8_t runs = LODE_N_WAIT_REASONS;
+
+	lode_threads_init(&self->threads, 0);
+	tell(&self->threads, LODE_PERF_FORK, PID, 0, 0);
+	tell(&self->threads, LODE_PERF_FORK, PID + 1, PID, 0);
+	self->times = (LodeWaitTimes){.threads = g_array_new(FALSE, TRUE, sizeof(LodeWaitThread)),
+		.intervals = g_array_new(FALSE, TRUE, sizeof(LodeWaitInterval)),
+		.n_processors = 4};
+	add_thread(self, MAIN, 0, 100);
+	add(self, 0, 40, runs, LODE_NONE, LODE_NONE);
+	add(self, 40, 60, LODE_WAIT_PROCESSOR, LODE_NONE, LODE_NONE);
+	add(self, 60, 100, runs, LODE_NONE, LODE_NONE);
+	add_thread(self, WORKER, 0, 100);
+	add(self, 0, 20, runs, LODE_NONE, LODE_NONE);
+	add(self, 20, 60, LODE_WAIT_PROCESSOR, LODE_NONE, LODE_NONE);
+	add(self, 60, 100, runs, LODE_NONE, LODE_NONE);
+	self->waits = lode_waits_new();
+	for (uint32_t i = 0; i < 2; i++) {
+		const LodeWait row = {.reason = LODE_WAIT_PROCESSOR,
+			.pid = PID,
+			.tid = PID + i,
+			.stack = LODE_NONE,
+			.holder_stack = LODE_NONE,
+			.waiting_ns = (i == MAIN ? 20 : 40) * MS,
+			.count = 1};
+		g_array_append_val(self->waits->rows, row);
+	}
+}
+
+/* Two ran at once: while fewer do, others have the processors. */
+static void test_others(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	Recorded recorded;
+
+	record_ready(&recorded);
+	g_assert_cmpuint(lode_busy_processors_count(&recorded.times, 0), ==, 2);
+	lode_busy_processors_split(profile, recorded.waits, &recorded.times, &recorded.threads);
+	g_assert_cmpuint(recorded.waits->rows->len, ==, 4);
+	for (guint i = 0; i < 4; i++) {
+		const LodeWait *row = row_of(&recorded, i);
+		g_assert_cmpfloat(row->waiting_ns, ==, (i == 2 ? 20 : i == 3 ? 40 : 0) * MS);
+		g_assert_cmpstr(row->object, ==, i < 2 ? NULL : LODE_WAIT_OTHERS);
+	}
+	clear(&recorded);
+}
+
+/* A third thread has the other processor: the program's own threads are too many. */
+static void test_own_threads(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	Recorded recorded;
+
+	record_ready(&recorded);
+	tell(&recorded.threads, LODE_PERF_FORK, PID + 2, PID, 0);
+	add_thread(&recorded, POOLED, 20, 100);
+	add(&recorded, 20, 60, LODE_N_WAIT_REASONS, LODE_NONE, LODE_NONE);
+	lode_busy_processors_split(profile, recorded.waits, &recorded.times, &recorded.threads);
+	g_assert_cmpuint(recorded.waits->rows->len, ==, 4);
+	g_assert_cmpfloat(row_of(&recorded, WORKER)->waiting_ns, ==, 20 * MS);
+	g_assert_cmpfloat(row_of(&recorded, 3)->waiting_ns, ==, 20 * MS);
+	clear(&recorded);
+}
+
+/* --- a run-time's threads --- */
+
+static uint32_t add_stack(LodeStacks *stacks, const char *image, uint32_t outer)
+{
+	const LodeFrame frame = {.image = (char *)image, .function = (char *)"f"};
+	const LodeStack stack = {.frame = stacks->frames->len, .outer = outer};
+
+	g_array_append_val(stacks->frames, frame);
+	g_array_append_val(stacks->stacks, stack);
+	return stacks->stacks->len - 1;
+}
+
+/* Of threads that wait in libc below Node.js, those that were in a script are the
+ * program's. */
+static void test_run_time_threads(void)
+{
+	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6", node[] = "/usr/bin/node";
+	g_autoptr(LodeStacks) stacks = lode_stacks_new();
+	Recorded recorded;
+	uint32_t script = add_stack(stacks, "/tmp/perf-7.map", LODE_NONE);
+	const uint32_t where[N_ROWS] = {add_stack(stacks, libc, add_stack(stacks, node, script)),
+		add_stack(stacks, libc, add_stack(stacks, node, LODE_NONE)),
+		add_stack(stacks, libc, LODE_NONE)};
+
+	record(&recorded);
+	for (guint i = 0; i < N_ROWS; i++)
+		g_array_index(recorded.waits->rows, LodeWait, i).stack = where[i];
+	g_autofree bool *are_own = lode_run_time_threads_new(
+		&recorded.threads, stacks, recorded.waits);
+	g_assert_false(lode_run_time_threads_have(
+		&recorded.threads, are_own, row_of(&recorded, JOIN_ROW)));
+	g_assert_true(lode_run_time_threads_have(
+		&recorded.threads, are_own, row_of(&recorded, SLEEP_ROW)));
+	g_assert_false(lode_run_time_threads_have(
+		&recorded.threads, are_own, row_of(&recorded, POOL_ROW)));
+	clear(&recorded);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -261,5 +381,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/sampled-path/left-out", test_left_out);
 	g_test_add_func("/sampled-path/slices", test_slices);
 	g_test_add_func("/sampled-path/short-slices", test_short_slices);
+	g_test_add_func("/sampled-path/others", test_others);
+	g_test_add_func("/sampled-path/own-threads", test_own_threads);
+	g_test_add_func("/sampled-path/run-time-threads", test_run_time_threads);
 	return g_test_run();
 }
