@@ -398,6 +398,11 @@ static const struct {
 	{".NET Finalizer", ".NET?*", false},
 };
 
+bool lode_wait_is_for_signal(const char *call)
+{
+	return fits("rt_sigsuspend sigsuspend rt_sigtimedwait rt_sigtimedwait_time64 pause", call);
+}
+
 bool lode_wait_is_of_kernel(const char *thread_name)
 {
 	return fits("iou-wrk-* iou-sqp-*", thread_name);

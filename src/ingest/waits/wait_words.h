@@ -29,6 +29,9 @@ typedef struct {
 /* Never NULL: of a call that is not listed, or NULL, it is LODE_WAIT_OTHER. */
 const LodeWaitCall *lode_wait_call_find(const char *name);
 
+/* Whether a system call waits for a signal, as of a child's end. */
+bool lode_wait_is_for_signal(const char *call);
+
 /* By the function of the kernel that a thread sleeps in (wchan of proc(5)); the names differ by
  * version. LODE_N_WAIT_REASONS: not known. `out_is_futex`: the reason is not told by it alone. */
 LodeWaitReason lode_wait_reason_of_kernel(const char *function, bool *out_is_futex);

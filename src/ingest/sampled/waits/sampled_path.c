@@ -11,6 +11,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "ingest/waits/critical_path.h"
+#include "ingest/waits/wait_words.h"
 #include "model/lines/own_lines.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -23,6 +24,9 @@ enum { MAX_REPLAYS = 32, MIN_REPLAYS = 4, REPLAYED_INTERVALS = 20000000, MAX_CHI
  * serves until it is stopped. */
 #define MOST_UNKNOWN 0.1
 #define MOST_IDLE 0.5
+
+/* Of a process's time: where it waits for a child so long, it does little else. */
+#define MOSTLY_FOR_CHILD 0.5
 
 /* Of the path: the waits of a cause with less are not on it. */
 #define LEAST_ON_PATH 0.01
@@ -152,12 +156,23 @@ static uint32_t find_child(const Finding *self, uint32_t pid, const LodeWaitInte
 	return LODE_NONE;
 }
 
+/* Whether a wait is for a child, or for a signal as that of its end. */
+static bool is_for_child(const Finding *self, const LodeWaitInterval *wait)
+{
+	const char *call = wait->row != LODE_NONE
+	                           ? LODE_AT(self->waits->rows, LodeWait, wait->row).call
+	                           : NULL;
+
+	return wait->kind == LODE_WAIT_CHILD ||
+	       (wait->kind == LODE_WAIT_OTHER && call != NULL && lode_wait_is_for_signal(call));
+}
+
 static uint32_t ender_of(const Finding *self, uint32_t life, const LodeWaitInterval *wait)
 {
 	if (wait->other != LODE_NONE)
 		return self->life_of[wait->other];
-	return wait->kind == LODE_WAIT_CHILD ? find_child(self, thread_of(self, life)->pid, wait)
-	                                     : LODE_NONE;
+	return is_for_child(self, wait) ? find_child(self, thread_of(self, life)->pid, wait)
+	                                : LODE_NONE;
 }
 
 static void add_intervals(Finding *self)
@@ -204,6 +219,36 @@ static uint32_t find_root(const Finding *self)
 			root = i;
 	}
 	return root != LODE_NONE && thread_of(self, root)->end_ns != UINT64_MAX ? root : LODE_NONE;
+}
+
+/* Whether the first process waited for a child most of its time, and went on before that ended, as
+ * timeout(1) does: what it started was stopped, and has no end of its own. */
+static bool stops_child(const Finding *self, uint32_t root)
+{
+	const LodeWaitThread *life = &LODE_AT(self->times->threads, LodeWaitThread, root);
+	uint32_t pid = thread_of(self, root)->pid;
+	double least_ns = MOSTLY_FOR_CHILD * (double)(life->end_ns - life->begin_ns);
+
+	for (uint32_t i = life->first; i < life->first + life->n; i++) {
+		const LodeWaitInterval *wait = &LODE_AT(
+			self->times->intervals, LodeWaitInterval, i);
+		const LodeWaitInterval rest = {.begin_ns = wait->end_ns, .end_ns = UINT64_MAX};
+		if ((double)(wait->end_ns - wait->begin_ns) >= least_ns &&
+			is_for_child(self, wait) && find_child(self, pid, wait) == LODE_NONE &&
+			find_child(self, pid, &rest) != LODE_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Its waits are for the end of what it is to stop. */
+static void set_idle(Finding *self, uint32_t pid)
+{
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(self->waits->rows, LodeWait, i);
+		if (row->pid == pid && row->reason != LODE_WAIT_PROCESSOR)
+			row->is_idle = true;
+	}
 }
 
 /* --- what was found --- */
@@ -346,6 +391,10 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 	uint32_t root = find_root(self);
 	if (root == LODE_NONE)
 		return;
+	if (stops_child(self, root)) {
+		set_idle(self, thread_of(self, root)->pid);
+		return;
+	}
 	number_causes(self, stacks);
 	add_intervals(self);
 	const LodePathInput input = {

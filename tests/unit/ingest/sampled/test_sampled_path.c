@@ -374,6 +374,75 @@ static void test_run_time_threads(void)
 	clear(&recorded);
 }
 
+/*
+ * As timeout(1) does with a server:
+ *
+ *   main     0 ━━ 2 · rt_sigsuspend · · · · · · · · 100 ━━ 101 · rt_sigsuspend · 105 ━━ 106
+ *   child      2 ━━ 10 · epoll_wait · · · · · · · · · · · · · · · · 103 ━━ 104
+ */
+static void record_stopped(Recorded *self, uint64_t child_end_ms)
+{
+	enum { CHILD = 9 };
+	const uint8_t runs = LODE_N_WAIT_REASONS;
+	const LodePerfRecord begins = {.kind = LODE_PERF_FORK,
+		.pid = CHILD,
+		.tid = CHILD,
+		.parent_pid = PID,
+		.parent_tid = PID};
+	const LodePerfRecord ends = {.kind = LODE_PERF_EXIT, .pid = CHILD, .tid = CHILD};
+	LodeWait row = {.reason = LODE_WAIT_OTHER,
+		.call = (char *)"rt_sigsuspend",
+		.pid = PID,
+		.tid = PID,
+		.stack = LODE_NONE,
+		.holder_stack = LODE_NONE,
+		.cause = LODE_NONE,
+		.waiting_ns = 102 * MS};
+
+	lode_threads_init(&self->threads, 0);
+	tell(&self->threads, LODE_PERF_FORK, PID, 0, 0);
+	lode_threads_apply(&self->threads, &begins, 2 * MS);
+	lode_threads_apply(&self->threads, &ends, child_end_ms * MS);
+	tell(&self->threads, LODE_PERF_EXIT, PID, 0, 106);
+	self->times = (LodeWaitTimes){.threads = g_array_new(FALSE, TRUE, sizeof(LodeWaitThread)),
+		.intervals = g_array_new(FALSE, TRUE, sizeof(LodeWaitInterval)),
+		.n_processors = 4};
+	add_thread(self, MAIN, 0, 106);
+	add(self, 0, 2, runs, LODE_NONE, LODE_NONE);
+	add(self, 2, 100, LODE_WAIT_OTHER, 0, LODE_NONE);
+	add(self, 100, 101, runs, LODE_NONE, LODE_NONE);
+	add(self, 101, 105, LODE_WAIT_OTHER, 0, LODE_NONE);
+	add(self, 105, 106, runs, LODE_NONE, LODE_NONE);
+	add_thread(self, WORKER, 2, child_end_ms);
+	add(self, 2, 10, runs, LODE_NONE, LODE_NONE);
+	add(self, 10, child_end_ms - 1, LODE_WAIT_POLL, 1, LODE_NONE);
+	add(self, child_end_ms - 1, child_end_ms, runs, LODE_NONE, LODE_NONE);
+	self->waits = lode_waits_new();
+	g_array_append_val(self->waits->rows, row);
+	row.reason = LODE_WAIT_POLL;
+	row.pid = row.tid = CHILD;
+	row.call = (char *)"epoll_wait";
+	g_array_append_val(self->waits->rows, row);
+}
+
+static void test_stopped(void)
+{
+	Recorded recorded;
+
+	record_stopped(&recorded, 104);
+	find_path(&recorded);
+	g_assert_false(recorded.waits->has_path);
+	g_assert_true(row_of(&recorded, 0)->is_idle);
+	clear(&recorded);
+	/* It ends by itself: the signal says so. */
+	record_stopped(&recorded, 99);
+	find_path(&recorded);
+	g_assert_true(recorded.waits->has_path);
+	g_assert_false(row_of(&recorded, 0)->is_idle);
+	g_assert_cmpfloat(row_of(&recorded, 1)->path_ns, ==, 88 * MS);
+	clear(&recorded);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -384,5 +453,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/sampled-path/others", test_others);
 	g_test_add_func("/sampled-path/own-threads", test_own_threads);
 	g_test_add_func("/sampled-path/run-time-threads", test_run_time_threads);
+	g_test_add_func("/sampled-path/stopped", test_stopped);
 	return g_test_run();
 }
