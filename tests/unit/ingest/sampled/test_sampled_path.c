@@ -228,7 +228,9 @@ static void test_short_slices(void)
 	double off = 0;
 
 	record(&recorded);
-	g_array_index(recorded.times.threads, LodeWaitThread, POOLED).n = 0;
+	LodeWaitThread *pooled = &g_array_index(recorded.times.threads, LodeWaitThread, POOLED);
+	g_array_set_size(recorded.times.intervals, pooled->first);
+	pooled->n = 0;
 	add_thread(&recorded, WORKER, 110, 2000);
 	for (int i = 0; i < ROUNDS; i++) {
 		add(&recorded, 0, 0, LODE_SLICE_RUNNING, LODE_NONE, LODE_NONE);
