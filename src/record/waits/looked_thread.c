@@ -5,6 +5,7 @@
 #include "base/byte_append.h"
 #include "base/monotonic_clock.h"
 #include "record/process_memory.h"
+#include "record/waits/look_record.h"
 #include "sources/perf_data/wait_look.h"
 
 #include <arpa/inet.h>
@@ -565,53 +566,28 @@ static void add_stack(LodeLookedThread *self, const Stopped *at, LodeLookOutput 
 
 void lode_look_attribute(struct perf_event_attr *out_attr, uint16_t stack_bytes)
 {
-	*out_attr = (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(*out_attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-	                       PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-		.read_format = PERF_FORMAT_ID,
-		.inherit = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.sample_regs_user = LODE_BIT(STACK_POINTER) | LODE_BIT(PROGRAM_COUNTER),
-		.sample_stack_user = stack_bytes,
-	};
+	lode_look_record_attribute(out_attr);
+	out_attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	out_attr->sample_regs_user = LODE_BIT(STACK_POINTER) | LODE_BIT(PROGRAM_COUNTER);
+	out_attr->sample_stack_user = stack_bytes;
 }
 
 static void add_record(LodeLookedThread *self, const Stopped *at, const LodeWaitLook *look,
 	uint64_t time_ns, LodeLookOutput *out)
 {
 	GByteArray *records = out->records;
-	guint begin = records->len;
-	const struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0};
+	guint begin = lode_look_record_begin(
+		records, &(LodeLookRecord){LODE_WAITING_ID, at->address, time_ns,
+				 self->process->pid, self->tid});
 
-	g_byte_array_append(records, (const guint8 *)&header, sizeof(header));
-	lode_append_u64(records, LODE_WAITING_ID);
-	lode_append_u64(records, at->address);
-	lode_append_u32(records, (uint32_t)self->process->pid);
-	lode_append_u32(records, (uint32_t)self->tid);
-	lode_append_u64(records, time_ns);
-	lode_append_u64(records, 0); /* CPU */
-	lode_append_u64(records, 1); /* period */
-	guint raw = records->len;
-	lode_append_u32(records, 0);
 	lode_wait_look_append(look, records);
-	uint32_t raw_size = records->len - raw - (guint)sizeof(uint32_t);
-	memcpy(records->data + raw, &raw_size, sizeof(raw_size));
+	lode_look_record_end_raw(records, begin);
 	bool is_32 = (look->flags & LODE_LOOK_ON_32_BITS) != 0;
 	lode_append_u64(records, is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
 	lode_append_u64(records, at->stack);
 	lode_append_u64(records, at->address);
 	add_stack(self, at, out);
-	((struct perf_event_header *)(void *)(records->data + begin))->size =
-		(uint16_t)(records->len - begin);
+	lode_look_record_end(records, begin);
 }
 
 /* --- looks --- */

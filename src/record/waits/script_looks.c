@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/waits/script_looks.h"
 
-#include "base/byte_append.h"
 #include "base/monotonic_clock.h"
 #include "record/process_memory.h"
+#include "record/waits/look_record.h"
 
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,53 +92,19 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 		self->python = lode_python_frames_new(&found, &memory, &self->common->next_code);
 }
 
-void lode_script_attribute(struct perf_event_attr *out_attr)
-{
-	*out_attr = (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(*out_attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-	                       PERF_SAMPLE_RAW,
-		.read_format = PERF_FORMAT_ID,
-		.inherit = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
-}
-
 /* Begins a record, whose raw data is to be appended; where it begins. */
 static guint begin_record(
 	const LodeScriptLooks *self, pid_t tid, uint64_t time_ns, GByteArray *records)
 {
-	guint begin = records->len;
-	const struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0};
-
-	g_byte_array_append(records, (const guint8 *)&header, sizeof(header));
-	lode_append_u64(records, LODE_SCRIPT_ID);
-	lode_append_u64(records, 0); /* address */
-	lode_append_u32(records, (uint32_t)self->pid);
-	lode_append_u32(records, (uint32_t)tid);
-	lode_append_u64(records, time_ns);
-	lode_append_u64(records, 0); /* CPU */
-	lode_append_u64(records, 1); /* period */
-	lode_append_u32(records, 0); /* bytes of the raw data */
-	return begin;
+	return lode_look_record_begin(records,
+		&(LodeLookRecord){
+			.id = LODE_SCRIPT_ID, .time_ns = time_ns, .pid = self->pid, .tid = tid});
 }
 
 static void end_record(GByteArray *records, guint begin)
 {
-	enum { HEAD_BYTES = sizeof(struct perf_event_header) + 6 * sizeof(uint64_t) };
-	uint32_t raw_size = records->len - begin - HEAD_BYTES - (uint32_t)sizeof(raw_size);
-
-	memcpy(records->data + begin + HEAD_BYTES, &raw_size, sizeof(raw_size));
-	((struct perf_event_header *)(void *)(records->data + begin))->size =
-		(uint16_t)(records->len - begin);
+	lode_look_record_end_raw(records, begin);
+	lode_look_record_end(records, begin);
 }
 
 bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, GByteArray *records)

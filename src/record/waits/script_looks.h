@@ -29,7 +29,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeScriptLooks, lode_script_looks_free)
 
 /* Looks at a thread, and appends what it finds; whether it ran a script. */
 bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, GByteArray *records);
-
-/* The attribute of these samples. */
-struct perf_event_attr;
-void lode_script_attribute(struct perf_event_attr *out_attr);

@@ -3,6 +3,7 @@
 
 #include "base/monotonic_clock.h"
 #include "base/quiet_thread.h"
+#include "record/waits/look_record.h"
 #include "record/waits/looked_thread.h"
 #include "record/waits/script_looks.h"
 #include "sources/perf_data/script_look.h"
@@ -97,7 +98,7 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
 	self->tree = *tree;
 	init_choice(&self->choice, LODE_WAITING_EVENT, LODE_WAITING_ID);
 	init_choice(&self->script_choice, LODE_SCRIPT_EVENT, LODE_SCRIPT_ID);
-	lode_script_attribute(&self->script_choice.attr);
+	lode_look_record_attribute(&self->script_choice.attr);
 	lode_python_files_init(&self->scripts.files);
 	lode_look_attribute(&self->choice.attr, STACK_BYTES);
 	g_mutex_init(&self->mutex);
