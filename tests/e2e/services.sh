@@ -175,5 +175,7 @@ END
 rm -f x.lode
 "$lode" memory record -F 4000 --no-page-faults -o x.lode -- ./dynamic strlen 0 >out 2>err
 status=$?
+# It may end before the first sample.
+if [ "$status" -eq 1 ] && grep -q "no sample was taken: the program ran too short" err; then status=0; fi
 "$lode" report x.lode --functions >out 2>>err || [ $? -eq 1 ]
 check "a program that is too short has no services" "$(status_is 0)"
