@@ -42,8 +42,11 @@ record() {
 classify() {
 	"$lode" classify "$1.lode" --signatures known --format json >x.json 2>err
 	status=$?
-	sqlite3 "$1.lode" "SELECT t.name, sum(s.weight) / (SELECT sum(weight) FROM stack_sample)
-		FROM stack_sample s JOIN stack_thread t ON t.id = s.thread GROUP BY t.name" >truth
+	# Of running, not of waiting.
+	sqlite3 "$1.lode" "WITH ran AS (SELECT s.* FROM stack_sample s JOIN event e ON e.id = s.event
+			WHERE e.name GLOB 'cpu-clock*')
+		SELECT t.name, sum(s.weight) / (SELECT sum(weight) FROM ran)
+		FROM ran s JOIN stack_thread t ON t.id = s.thread GROUP BY t.name" >truth
 }
 # field EXPRESSION: of x.json, with `d` the document; held(NAME): whether the stated interval, and two
 # percent for what the shell takes, holds the share of the samples in processes of that name.
