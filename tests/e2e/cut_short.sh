@@ -56,7 +56,7 @@ if $can_sample; then
 	check "the program has the signal as it is by default" "$(status_is 0)" \
 		"$(grep -qE '^SigIgn:\s*[0-9a-f]{9}[02468ace]' out || echo "it is ignored: $(grep SigIgn out)")"
 	"$lode" record -e cpu-clock:u -o x.data -- true >out 2>err
-	head -c 1500 x.data >cut.data
+	head -c 2000 x.data >cut.data
 	status=0
 	"$lode" import cut.data -o x.lode >out 2>err || status=$?
 	check "import: says that a recording is cut short" "$(status_is 0)" "$(has x.lode)" \
