@@ -356,7 +356,7 @@ check(
 
 # The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
 FOR_TERMINAL = {
-    "report": {"html", "source", "findings", "fail-on", "mute", "functions", "callers", "callees", "image", "programs", "by", "full-names"}, "annotate": {"source", "all", "no-pager", "full-names"}, "diff": {"full-names"},
+    "report": {"html", "source", "findings", "fail-on", "mute", "functions", "callers", "callees", "image", "programs", "by", "full-names", "lines", "waits"}, "annotate": {"source", "all", "no-pager", "full-names"}, "diff": {"full-names"},
     "memory": {"full-names", "output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
     "trace info": {"verify"},
     "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},

@@ -172,6 +172,14 @@ static const struct {
 	{"interpreter", "_PyEval_EvalFrameDefault", "/usr/bin/python3.11"},
 	{"interpreter", "Perl_pp_add", "/usr/bin/perl"},
 	{"interpreter", "luaV_execute", "/usr/bin/lua5.4"},
+	{"elements that are shifted", "<alloc::vec::Vec<u32>>::remove", "/home/u/program"},
+	{"elements that are shifted",
+		"std::vector<int, std::allocator<int> "
+                ">::_M_erase(__gnu_cxx::__normal_iterator<int*, "
+		"std::vector<int, std::allocator<int> > >)",
+		"/home/u/program"},
+	{"elements that are shifted", "java.util.ArrayList.remove(int)", "/tmp/jit-7.dump"},
+	{NULL, "std::vector<int, std::allocator<int> >::push_back(int const&)", "/home/u/program"},
 	{"interpreter", "vm_exec_core", "/usr/lib/libruby.so.3.1"},
 	{NULL, "PyLong_FromString", "/usr/bin/python3.11"},
 	{"interpreter", "PyLong_FromLong", "/usr/bin/python3.11"},
