@@ -60,3 +60,14 @@ void g_cond_wait(GCond *cond, GMutex *mutex)
 	real(cond, mutex);
 	acquire(mutex);
 }
+
+gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end_time)
+{
+	gboolean (*real)(GCond *, GMutex *, gint64) = (gboolean(*)(GCond *, GMutex *, gint64))dlsym(
+		RTLD_NEXT, "g_cond_wait_until");
+
+	release(mutex);
+	gboolean is_signalled = real(cond, mutex, end_time);
+	acquire(mutex);
+	return is_signalled;
+}

@@ -175,7 +175,7 @@ static const struct {
 	{"elements that are shifted", "<alloc::vec::Vec<u32>>::remove", "/home/u/program"},
 	{"elements that are shifted",
 		"std::vector<int, std::allocator<int> "
-                ">::_M_erase(__gnu_cxx::__normal_iterator<int*, "
+		">::_M_erase(__gnu_cxx::__normal_iterator<int*, "
 		"std::vector<int, std::allocator<int> > >)",
 		"/home/u/program"},
 	{"elements that are shifted", "java.util.ArrayList.remove(int)", "/tmp/jit-7.dump"},
