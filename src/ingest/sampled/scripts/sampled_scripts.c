@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Looks are some 300 a second, for all threads together, and at those that run now and then they
- * are seldom. */
+/* Looks are some hundred a second, for all threads together, and seldom at threads that run now and
+ * then. */
 #define MOST_NS UINT64_C(1000000000)
 
 enum { MAX_FRAMES = 1 << 27, MAX_SAMPLES = 1 << 25 };
@@ -261,29 +261,42 @@ static uint64_t function_at(const LodeSampledScripts *self, const LodePlace *cod
 	return (uint64_t)(code->image + 1) << 48 ^ (function != NULL ? function->address : 1);
 }
 
-/* The index of the sample that is nearest to a time; the thread has some. */
-static guint nearest_sample(const Thread *thread, uint64_t time_ns)
+/* Of an array whose elements begin with their time. */
+static uint64_t time_at(const GArray *sorted, guint i)
 {
-	const Sample *all = (const void *)thread->samples->data;
-	guint after = LODE_PARTITION_POINT(thread->samples->len, i, all[i].time_ns <= time_ns);
+	return *(const uint64_t *)(const void *)(sorted->data +
+						 (gsize)i * g_array_get_element_size(
+								    (GArray *)sorted));
+}
 
-	if (after == 0 || after == thread->samples->len)
-		return after == 0 ? 0 : after - 1;
-	return all[after].time_ns - time_ns < time_ns - all[after - 1].time_ns ? after : after - 1;
+/* The element of such an array, sorted, that is nearest to a time, and no further than that; NULL:
+ * none. */
+static const void *nearest(const GArray *sorted, uint64_t time_ns, uint64_t most_ns)
+{
+	guint best = LODE_PARTITION_POINT(sorted->len, i, time_at(sorted, i) <= time_ns);
+
+	if (sorted->len == 0)
+		return NULL;
+	if (best == sorted->len || (best > 0 && distance(time_at(sorted, best - 1), time_ns) <=
+							distance(time_at(sorted, best), time_ns)))
+		best--;
+	return distance(time_at(sorted, best), time_ns) <= most_ns
+	               ? sorted->data + (gsize)best * g_array_get_element_size((GArray *)sorted)
+	               : NULL;
 }
 
 /* Sorts looks by the native function that the thread was in. */
 static void sort_looks(LodeSampledScripts *self, Thread *thread)
 {
 	g_array_sort(thread->looks, compare_looks);
-	g_array_sort(thread->samples, compare_samples);
+	if (thread->looks->len > 0)
+		g_array_sort(thread->samples, compare_samples);
 	lode_places_select(self->places_of_all, thread->recording);
-	for (guint i = 0; i < thread->looks->len && thread->samples->len > 0; i++) {
+	for (guint i = 0; i < thread->looks->len; i++) {
 		const Look *look = &g_array_index(thread->looks, Look, i);
-		const Sample *sample = &g_array_index(
-			thread->samples, Sample, nearest_sample(thread, look->time_ns));
+		const Sample *sample = nearest(thread->samples, look->time_ns, BESIDE_NS);
 		LodePlace place;
-		if (distance(sample->time_ns, look->time_ns) > BESIDE_NS)
+		if (sample == NULL)
 			continue;
 		bool is_found = sample->address != 0 &&
 		                lode_places_find(self->places_of_all, thread->pid, sample->time_ns,
@@ -327,21 +340,6 @@ uint64_t lode_sampled_scripts_n_torn(const LodeSampledScripts *self)
 
 /* --- samples --- */
 
-/* The look that is nearest in time, and no further than MOST_NS; NULL: none. */
-static const Look *nearest(const GArray *looks, uint64_t time_ns)
-{
-	if (looks == NULL || looks->len == 0)
-		return NULL;
-	const Look *all = (const void *)looks->data;
-	guint after = LODE_PARTITION_POINT(looks->len, i, all[i].time_ns <= time_ns);
-	guint best = after < looks->len ? after : looks->len - 1;
-
-	if (after > 0 &&
-		distance(all[after - 1].time_ns, time_ns) <= distance(all[best].time_ns, time_ns))
-		best = after - 1;
-	return distance(all[best].time_ns, time_ns) <= MOST_NS ? &all[best] : NULL;
-}
-
 const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint32_t recording,
 	const LodePerfRecord *record, uint64_t time_ns, const LodePlace *code, guint *out_n)
 {
@@ -351,9 +349,10 @@ const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint3
 	if (thread == NULL || thread->looks->len == 0)
 		return NULL;
 	uint64_t function = function_at(self, code);
-	const Look *found = nearest(g_hash_table_lookup(thread->beside, &function), time_ns);
+	const GArray *beside = g_hash_table_lookup(thread->beside, &function);
+	const Look *found = beside != NULL ? nearest(beside, time_ns, MOST_NS) : NULL;
 	if (found == NULL)
-		found = nearest(thread->looks, time_ns);
+		found = nearest(thread->looks, time_ns, MOST_NS);
 	if (found == NULL)
 		return NULL;
 	const LodePlace *places = &g_array_index(self->places, LodePlace, found->first);
