@@ -2,6 +2,7 @@
 #include "analyses/calls/called_names.h"
 
 #include "base/arrays/partition_point.h"
+#include "base/arrays/sum_table.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -29,12 +30,8 @@ static void vote(Search *self, uint32_t function, const char *stub, double weigh
 		return;
 	g_autofree char *name = g_strndup(stub, strlen(stub) - strlen("@plt"));
 	g_autofree char *key = g_strdup_printf("%u %s", function, name);
-	double *sum = g_hash_table_lookup(self->votes, key);
+	double *sum = lode_sum_at_text(self->votes, key);
 
-	if (sum == NULL) {
-		sum = g_new0(double, 1);
-		g_hash_table_insert(self->votes, g_steal_pointer(&key), sum);
-	}
 	*sum += weight;
 	if (*sum <= self->most[function])
 		return;

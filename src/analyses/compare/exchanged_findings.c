@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/exchanged_findings.h"
 
+#include "base/arrays/sum_table.h"
 #include "model/findings.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
@@ -27,15 +28,8 @@ static GHashTable *shares_of_lines(const LodeProfile *profile, const LodeFinding
 		if (location->file == NULL || location->line == 0)
 			continue;
 		g_autofree char *file = g_path_get_basename(location->file);
-		char *key = g_strdup_printf("%s:%u", file, location->line);
-		double *share = g_hash_table_lookup(out, key);
-		if (share == NULL) {
-			share = g_new0(double, 1);
-			g_hash_table_insert(out, key, share);
-		} else {
-			g_free(key);
-		}
-		*share += place->time / total;
+		g_autofree char *key = g_strdup_printf("%s:%u", file, location->line);
+		*lode_sum_at_text(out, key) += place->time / total;
 	}
 	return out;
 }

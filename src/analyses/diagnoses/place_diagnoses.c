@@ -7,6 +7,7 @@
 
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "model/findings.h"
 #include "model/profile.h"
 
@@ -295,11 +296,7 @@ static const LodeCauseRule *main_rule(const Search *self, const LodeDiagnosis *d
 	for (guint i = 0; i < diagnosis->at->len; i++) {
 		const LodeFindingPlace *place = &g_array_index(diagnosis->at, LodeFindingPlace, i);
 		const LodeCauseRule *rule = self->found[place->instruction];
-		double *time = g_hash_table_lookup(times, rule);
-		if (time == NULL) {
-			time = g_new0(double, 1);
-			g_hash_table_insert(times, (void *)rule, time);
-		}
+		double *time = lode_sum_at(times, rule);
 		*time += place->time;
 		if (*time > most) {
 			most = *time;

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/thread_diagnoses.h"
 
 #include "analyses/waits/wait_groups.h"
+#include "base/arrays/sum_table.h"
 #include "model/causes.h"
 #include "model/findings.h"
 #include "model/process.h"
@@ -88,11 +89,7 @@ static void add_threads(Cause *self, const LodeWaitGroup *group)
 
 	g_hash_table_iter_init(&iter, group->threads);
 	while (g_hash_table_iter_next(&iter, &key, &value)) {
-		double *sum = g_hash_table_lookup(self->threads, key);
-		if (sum == NULL) {
-			sum = g_new0(double, 1);
-			g_hash_table_insert(self->threads, key, sum);
-		}
+		double *sum = lode_sum_at(self->threads, key);
 		*sum += *(const double *)value;
 		self->most_ns = MAX(self->most_ns, *sum);
 	}
@@ -256,17 +253,6 @@ typedef struct {
 	double share; /* of the time of the threads that do not wait; 0: not known */
 } Runs;
 
-static double *sum_of(GHashTable *sums, const void *key)
-{
-	double *sum = g_hash_table_lookup(sums, key);
-
-	if (sum == NULL) {
-		sum = g_new0(double, 1);
-		g_hash_table_insert(sums, (void *)key, sum);
-	}
-	return sum;
-}
-
 static bool does_wait(const Diagnosing *self, const Cause *cause, uint32_t thread)
 {
 	const LodeStackThread *row = &LODE_AT(
@@ -297,7 +283,7 @@ static Runs find_by_samples(const Diagnosing *self, const Cause *cause)
 		all += sample->weight;
 		if (place.function == NULL)
 			continue;
-		double *sum = sum_of(functions, place.function);
+		double *sum = lode_sum_at(functions, place.function);
 		*sum += sample->weight;
 		if (*sum > best) {
 			best = *sum;
@@ -312,7 +298,7 @@ static Runs find_by_samples(const Diagnosing *self, const Cause *cause)
 			place = lode_wait_place_of(self->profile, self->own, sample->stack);
 		if (place.function != function)
 			continue;
-		double *sum = sum_of(lines, GUINT_TO_POINTER(place.line));
+		double *sum = lode_sum_at(lines, GUINT_TO_POINTER(place.line));
 		*sum += sample->weight;
 		if (*sum > line) {
 			line = *sum;

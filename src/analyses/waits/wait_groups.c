@@ -2,6 +2,7 @@
 #include "analyses/waits/wait_groups.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -114,14 +115,8 @@ static void add_thread(Gathered *gathered, const LodeWait *row)
 {
 	LodeWaitGroup *self = &gathered->group;
 	uint64_t key = (uint64_t)row->pid << 32 | row->tid;
-	double *waiting = g_hash_table_lookup(self->threads, &key);
+	double *waiting = lode_sum_at_copy(self->threads, &key, sizeof(key));
 
-	if (waiting == NULL) {
-		uint64_t *kept = g_new(uint64_t, 1);
-		*kept = key;
-		waiting = g_new0(double, 1);
-		g_hash_table_insert(self->threads, kept, waiting);
-	}
 	*waiting += row->waiting_ns;
 	self->most_ns = MAX(self->most_ns, *waiting);
 	if (row->thread_name != NULL && g_hash_table_add(gathered->names, row->thread_name))
@@ -139,12 +134,8 @@ static void add_place(Gathered *self, const LodeWaitPlace *place, double waiting
 {
 	g_autofree char *key = g_strdup_printf(
 		"%s:%u", place->function != NULL ? place->function : "", place->line);
-	double *sum = g_hash_table_lookup(self->places, key);
+	double *sum = lode_sum_at_text(self->places, key);
 
-	if (sum == NULL) {
-		sum = g_new0(double, 1);
-		g_hash_table_insert(self->places, g_steal_pointer(&key), sum);
-	}
 	*sum += waiting_ns;
 	if (*sum > self->place_ns) {
 		self->place_ns = *sum;
@@ -156,11 +147,7 @@ static void add_object(Gathered *self, const LodeWait *row)
 {
 	if (row->object == NULL)
 		return;
-	double *sum = g_hash_table_lookup(self->objects, row->object);
-	if (sum == NULL) {
-		sum = g_new0(double, 1);
-		g_hash_table_insert(self->objects, row->object, sum);
-	}
+	double *sum = lode_sum_at(self->objects, row->object);
 	*sum += row->waiting_ns;
 	if (*sum > self->object_ns) {
 		self->object_ns = *sum;
@@ -411,7 +398,7 @@ char *lode_wait_group_text(const LodeWaitGroup *self)
 	case LODE_N_WAIT_REASONS:
 		break;
 	case LODE_WAIT_OTHER:
-		/* What is known then is the kernel's function. */
+		/* Without a call, the object is the kernel's function. */
 		if (self->call == NULL && self->object != NULL)
 			return g_strdup_printf("in %s", self->object);
 		break;

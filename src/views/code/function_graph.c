@@ -3,6 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "base/error.h"
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
@@ -77,13 +78,7 @@ static void add_edge(Graph *self, uint32_t source, uint32_t target, LodeEdgeKind
 
 static void add_neighbour(GHashTable *counts, uint32_t function, double count)
 {
-	double *sum = g_hash_table_lookup(counts, GUINT_TO_POINTER(function));
-
-	if (sum == NULL) {
-		sum = g_new0(double, 1);
-		g_hash_table_insert(counts, GUINT_TO_POINTER(function), sum);
-	}
-	*sum += count;
+	*lode_sum_at(counts, GUINT_TO_POINTER(function)) += count;
 }
 
 LODE_ORDER(compare_neighbours, Neighbour, LODE_DESCENDING(count), LODE_ASCENDING(function))

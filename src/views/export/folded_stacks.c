@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/arrays/sum_table.h"
 #include "views/export/stack_export.h"
 
 #include "base/arrays/sort_order.h"
@@ -62,12 +63,7 @@ static GHashTable *sum_texts(const LodeStackExport *self)
 	for (guint i = 0; i < sums->len; i++) {
 		const LodeStackSum *sum = &g_array_index(sums, LodeStackSum, i);
 		g_autofree char *text = stack_text(self, sum);
-		double *weight = g_hash_table_lookup(weights, text);
-		if (weight == NULL) {
-			weight = g_new0(double, 1);
-			g_hash_table_insert(weights, g_steal_pointer(&text), weight);
-		}
-		*weight += sum->values[column];
+		*lode_sum_at_text(weights, text) += sum->values[column];
 	}
 	return weights;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
@@ -29,8 +30,9 @@ typedef struct {
 
 typedef struct {
 	const LodeFunctionCosts *costs;
-	GHashTable *known; /* function << 32 | line → GHashTable: function of native code → cost */
-	GArray *lines;     /* Line */
+	GHashTable *
+		known; /* function << 32 | line → GHashTable: sums by the function of native code */
+	GArray *lines; /* Line */
 	double total;
 } Lines;
 
@@ -64,17 +66,6 @@ static uint32_t *find_owners(const LodeFunctionCosts *costs, const LodeStacks *s
 	return owners;
 }
 
-static void add_cost(GHashTable *table, uint32_t function, double cost)
-{
-	double *known = g_hash_table_lookup(table, GUINT_TO_POINTER(function + 1));
-
-	if (known == NULL) {
-		known = g_new0(double, 1);
-		g_hash_table_insert(table, GUINT_TO_POINTER(function + 1), known);
-	}
-	*known += cost;
-}
-
 static void add_samples(Lines *self)
 {
 	const LodeFunctionCosts *costs = self->costs;
@@ -94,7 +85,8 @@ static void add_samples(Lines *self)
 			table = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 			g_hash_table_insert(self->known, g_memdup2(&key, sizeof(key)), table);
 		}
-		add_cost(table, lode_function_costs_at_stack(costs, sample->stack), sample->weight);
+		uint32_t function = lode_function_costs_at_stack(costs, sample->stack);
+		*lode_sum_at(table, GUINT_TO_POINTER(function)) += sample->weight;
 	}
 }
 
@@ -115,7 +107,7 @@ static void add_line(Lines *self, uint64_t key, GHashTable *table)
 		line.below[i] = LODE_NONE;
 	g_hash_table_iter_init(&iterator, table);
 	while (g_hash_table_iter_next(&iterator, &function, &cost)) {
-		uint32_t one = GPOINTER_TO_UINT(function) - 1;
+		uint32_t one = GPOINTER_TO_UINT(function);
 		double time = *(double *)cost;
 		line.cost += time;
 		if (!has_name(lode_function_cost_at(self->costs, one)))

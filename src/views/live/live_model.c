@@ -2,6 +2,7 @@
 #include "views/live/live_model.h"
 
 #include "analyses/memory/coverage.h"
+#include "base/arrays/sum_table.h"
 #include "model/process.h"
 
 /* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
@@ -54,13 +55,7 @@ static void follow_names(LodeLiveModel *self)
 /* A sample with two operands comes in halves. */
 static void count_function(LodeLiveModel *self, const LodeLiveSample *sample)
 {
-	double *weight = g_hash_table_lookup(self->functions, sample->function);
-
-	if (weight == NULL) {
-		weight = g_new0(double, 1);
-		g_hash_table_insert(self->functions, (void *)sample->function, weight);
-	}
-	*weight += sample->weight;
+	*lode_sum_at(self->functions, sample->function) += sample->weight;
 	self->weight += sample->weight;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
@@ -124,11 +125,7 @@ static char *name_segment(const Finder *self, size_t start, size_t end)
 	double most = 0;
 
 	for (size_t i = start; i < end; i++) {
-		double *weight = g_hash_table_lookup(weights, self->names[i]);
-		if (weight == NULL) {
-			weight = g_new0(double, 1);
-			g_hash_table_insert(weights, (char *)self->names[i], weight);
-		}
+		double *weight = lode_sum_at(weights, self->names[i]);
 		*weight += self->cells[i].weight;
 		if (*weight > most) {
 			most = *weight;

@@ -8,6 +8,7 @@
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/window_samples.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "base/text/number_format.h"
@@ -174,12 +175,7 @@ static GHashTable *weigh_processes(const Maker *self)
 		if (thread == NULL || sample->event != self->event ||
 			!lode_address_loss_counts(sample->rule, sample->reason))
 			continue;
-		double *weight = g_hash_table_lookup(weights, GUINT_TO_POINTER(thread->pid));
-		if (weight == NULL) {
-			weight = g_new0(double, 1);
-			g_hash_table_insert(weights, GUINT_TO_POINTER(thread->pid), weight);
-		}
-		*weight += sample->weight;
+		*lode_sum_at(weights, GUINT_TO_POINTER(thread->pid)) += sample->weight;
 	}
 	return weights;
 }

@@ -5,6 +5,7 @@
 
 #include "analyses/memory/placement/thread_groups.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "base/error.h"
 #include "base/text/words.h"
 #include "model/memory.h"
@@ -498,11 +499,7 @@ static const char *name_of(const Maker *self, const Run *run)
 		const LodeUsedPage *page = lode_page_matrix_page(self->matrix, i);
 		if (page->object >= objects->len)
 			continue;
-		double *weight = g_hash_table_lookup(weights, GUINT_TO_POINTER(page->object + 1));
-		if (weight == NULL) {
-			weight = g_new0(double, 1);
-			g_hash_table_insert(weights, GUINT_TO_POINTER(page->object + 1), weight);
-		}
+		double *weight = lode_sum_at(weights, GUINT_TO_POINTER(page->object + 1));
 		*weight += page->weight;
 		if (*weight <= most)
 			continue;

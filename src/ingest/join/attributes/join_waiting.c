@@ -3,6 +3,7 @@
  * Samples of which several instructions may have waited are charged to the way that nearly all
  * executions take, by the counted or inferred edges. Their addresses are marked unverified.
  */
+#include "base/arrays/sum_table.h"
 #include "ingest/join/join.h"
 
 #include "base/arrays/hash.h"
@@ -26,13 +27,7 @@ static void *edge_key(uint32_t source, uint32_t target)
 
 static void add_count(Choosing *self, uint32_t source, uint32_t target, double count)
 {
-	double *sum = g_hash_table_lookup(self->counts, edge_key(source, target));
-
-	if (sum == NULL) {
-		sum = g_new0(double, 1);
-		g_hash_table_insert(self->counts, edge_key(source, target), sum);
-	}
-	*sum += MAX(count, 0);
+	*lode_sum_at(self->counts, edge_key(source, target)) += MAX(count, 0);
 }
 
 /* Return edges have one common source: where they come from does not matter. */
