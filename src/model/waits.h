@@ -63,8 +63,8 @@ typedef struct {
 	bool is_idle; /* waits for work: no cause of anything */
 } LodeWait;
 
-/* What a thread did for a while: it ran, or one wait; of many short ones in turn, those of a kind.
- */
+/* A stretch in which a thread ran, or waited once; or the sum of one kind in a stretch of many
+ * short ones. */
 typedef struct {
 	uint32_t pid, tid;
 	uint64_t begin_ns, end_ns; /* by the recording's clock */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A script as an image: its functions, each at an address of its own, which has a byte for each
- * line. There is no code in it. Functions that begin at one line are told apart by their names.
+ * A script as an image: each of its functions has addresses of its own, one for each of its lines.
+ * The image has no bytes. Functions that begin at one line are told apart by their names.
  *
  *   address = first line << 24 | number among those of that line << 18 | line − first line
  *

@@ -5,7 +5,7 @@
 #include "questions/asking.h"
 #include "views/waits/wait_list.h"
 
-/* Answers for a part. `options` are without the
- * terminal. Errors: those of reading and of lode_wait_list_write(). */
+/* Answers for a part of a profile; fills in the terminal of `options`. Errors: those of reading and
+ * of lode_wait_list_write(). */
 bool lode_waits_answer(LodeAsking *asking, const LodeProfileChoice *choice,
 	LodeWaitListOptions *options, GError **error);

@@ -8,15 +8,15 @@
  *   samples              • •  •  • • •  •  •   •  •  •  •
  *                        └─┬──┘  └──┬──┘ └─┬──┘  └────┬──┘
  *
- * Of the looks in MOST_NS those come first beside which the thread was in the same native function,
- * by the sample nearest to them: so a line has the native code that it leads to, and its share the
- * precision of the many samples there. Without one it is the nearest look, and a sample that is
- * further away than MOST_NS has no frames.
+ * A sample takes the nearest look beside which its thread was in the same native function (by the
+ * sample nearest to that look); if there is none in MOST_NS, the nearest look of all; if there is
+ * none of these either, no frames. So a line has the native code that it leads to, and its share
+ * the precision of the many samples there.
  *
  *   look     find:15    find:15      count:30      look of find:15 beside memcmp
  *   sample  •memcmp    • loop       • loop
  *
- * That is an estimate: right on the whole.
+ * Both are estimates.
  *
  * Private to ingest/sampled/.
  */

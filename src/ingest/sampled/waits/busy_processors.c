@@ -9,10 +9,11 @@
 
 #include <stdlib.h>
 
-/* Of the running time: threads that wait longer for a processor had not all of the machine's. */
+/* Threads that wait for a processor for a larger part of the time that they run had not all of the
+ * machine's processors. */
 #define READY_SHARE 0.01
 
-/* Of the time in which threads ran: so many ran at once. */
+/* So many threads count as running at once that did so for this part of the running time. */
 #define LEAST_AT_ONCE 0.01
 
 enum { RUNS = LODE_N_WAIT_REASONS, MOST_PROCESSORS = 4096 };
@@ -126,7 +127,7 @@ static double others_until(const GArray *steps, uint64_t time_ns, uint32_t n_pro
 	       (step->n < (int64_t)n_processors ? (double)(time_ns - step->time_ns) : 0);
 }
 
-/* Of a thread's waiting for a processor. */
+/* How long a thread waited for a processor, and how long of that for another program's. */
 typedef struct {
 	double all_ns, others_ns;
 } Ready;

@@ -18,7 +18,7 @@
  * that there were any. At least 1. */
 uint32_t lode_busy_processors_count(const LodeWaitTimes *times, uint32_t recording);
 
-/* Of the waits for a processor, the part in which fewer of the program's threads ran than could
- * becomes rows of its own, whose object is LODE_WAIT_OTHERS. Every row's number stays. */
+/* Divides the rows of waits for a processor: the part in which fewer of the program's threads ran
+ * than could is added as rows whose object is LODE_WAIT_OTHERS. The numbers of rows stay. */
 void lode_busy_processors_split(LodeProfile *profile, LodeWaits *waits, const LodeWaitTimes *times,
 	const LodeThreads *threads);

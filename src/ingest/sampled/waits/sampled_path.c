@@ -25,7 +25,7 @@ enum { MAX_REPLAYS = 32, MIN_REPLAYS = 4, REPLAYED_INTERVALS = 20000000, MAX_CHI
 #define MOST_UNKNOWN 0.1
 #define MOST_IDLE 0.5
 
-/* Of a process's time: where it waits for a child so long, it does little else. */
+/* A process that waits for a child for this part of its time does little else. */
 #define MOSTLY_FOR_CHILD 0.5
 
 /* Of the path: the waits of a cause with less are not on it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What threads did over time, for a picture, with as many rows as a file has room for:
+ * Slices of what each thread did over time, for the timeline, no more than a file has room for:
  *
  *   thread     ━━━╡   lock   ╞━╡·╞━╡·╞━━╡·╞━╡  sleep  ╞━━
  *   slices     run    lock    run 3, lock 2     sleep   run
