@@ -4,7 +4,8 @@
 
   files_of_tests.py [--suite SUITE] [--and-all-else] DIRECTORY [NAME…]
 
-The tests are those of a suite and those named; --and-all-else: also the files of no test.
+The tests are those of a suite and those named; --and-all-else: also all but the programs of other
+tests. What a test has by the path alone, as of a program that it runs, is among its files only so.
 """
 import argparse
 import json
@@ -26,14 +27,15 @@ def main():
     def is_chosen(test):
         return test["name"] in given.names or given.suite in [s.rpartition(":")[2] for s in test["suite"]]
 
-    needed = {target for test in filter(is_chosen, read("tests")) for target in test["depends"]}
+    tests = read("tests")
+    needed = {target for test in filter(is_chosen, tests) for target in test["depends"]}
     targets = {target["id"]: target for target in read("targets")}
     if given.and_all_else:
-        tests = os.path.abspath("tests") + "/"
+        programs = {test["cmd"][0] for test in tests}
         needed |= {
             name
             for name, target in targets.items()
-            if target["build_by_default"] and not target["defined_in"].startswith(tests)
+            if target["build_by_default"] and programs.isdisjoint(target["filename"])
         }
     files = {os.path.relpath(file, given.directory) for name in needed for file in targets[name]["filename"]}
     print(*sorted(files))
