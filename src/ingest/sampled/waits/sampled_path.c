@@ -63,24 +63,34 @@ static const LodeThread *thread_of(const Finding *self, uint32_t life)
 
 /* --- causes --- */
 
+/* The innermost frame of a stack that is not in a library of the system; where there is none, the
+ * innermost. NULL: there are no frames. */
+static const LodeFrame *frame_of(const LodeStacks *stacks, uint32_t stack, bool *out_is_own)
+{
+	const LodeFrame *innermost = NULL;
+
+	*out_is_own = false;
+	while (stacks != NULL && stack != LODE_NONE) {
+		const LodeStack *row = &LODE_AT(stacks->stacks, LodeStack, stack);
+		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, row->frame);
+		*out_is_own = frame->image != NULL && !lode_is_system_library(frame->image);
+		if (*out_is_own)
+			return frame;
+		innermost = innermost != NULL ? innermost : frame;
+		stack = row->outer;
+	}
+	return innermost;
+}
+
 static char *cause_key(const LodeWait *row, const LodeStacks *stacks)
 {
-	const LodeFrame *frame = NULL;
+	bool is_own;
 
 	if (row->reason == LODE_WAIT_PROCESSOR || row->reason == LODE_WAIT_UNSEEN)
 		return g_strdup_printf("%d", (int)row->reason);
 	if (row->reason == LODE_WAIT_LOCK && row->object != NULL)
 		return g_strdup_printf("%d %u %s", (int)row->reason, row->pid, row->object);
-	for (uint32_t at = row->stack; stacks != NULL && at != LODE_NONE;) {
-		const LodeStack *stack = &LODE_AT(stacks->stacks, LodeStack, at);
-		const LodeFrame *next = &LODE_AT(stacks->frames, LodeFrame, stack->frame);
-		bool is_own = next->image != NULL && !lode_is_system_library(next->image);
-		if (frame == NULL || is_own)
-			frame = next;
-		if (is_own)
-			break;
-		at = stack->outer;
-	}
+	const LodeFrame *frame = frame_of(stacks, row->stack, &is_own);
 	if (frame == NULL)
 		return g_strdup_printf("%d %u %s", (int)row->reason, row->pid,
 			row->object != NULL ? row->object : "");
@@ -332,9 +342,21 @@ static gint64 *sum_key(const LodeWait *row)
 	return g_memdup2(&key, sizeof(key));
 }
 
+/* Whether others of the program end these waits again and again, for work that goes through them:
+ * at a queue without work, a thread waits once, and long. */
+static bool is_woken_often(const LodeWait *row, const LodeStacks *stacks)
+{
+	bool is_own;
+
+	frame_of(stacks, row->stack, &is_own);
+	return is_own && row->reason == LODE_WAIT_CONDITION &&
+	       row->longest_ns < MOSTLY * row->waiting_ns;
+}
+
 /* A thread that mostly waits for a condition, or a timer, waits for work, where neither it nor one
- * like it is on the path. Waiting that the path goes through is not for work. */
-static void find_idle(Finding *self, const LodeCriticalPath *path)
+ * like it is on the path, unless it is woken often. Waiting that the path goes through is not for
+ * work. */
+static void find_idle(Finding *self, const LodeCriticalPath *path, const LodeStacks *stacks)
 {
 	LodeWaits *waits = self->waits;
 	double least_ns = LEAST_ON_PATH * (double)(path->end_ns - path->begin_ns);
@@ -358,12 +380,13 @@ static void find_idle(Finding *self, const LodeCriticalPath *path)
 		bool may_be = row->reason == LODE_WAIT_CONDITION || row->reason == LODE_WAIT_SLEEP;
 		if (path->causes[row->cause].high_ns >= least_ns)
 			row->is_idle = false;
-		else if (may_be && !on_path[row->cause] && row->waiting_ns >= MOSTLY * *sum)
+		else if (may_be && !on_path[row->cause] && row->waiting_ns >= MOSTLY * *sum &&
+			 !is_woken_often(row, stacks))
 			row->is_idle = true;
 	}
 }
 
-static void take_path(Finding *self, const LodeCriticalPath *path)
+static void take_path(Finding *self, const LodeCriticalPath *path, const LodeStacks *stacks)
 {
 	LodeWaits *waits = self->waits;
 	double length_ns = (double)(path->end_ns - path->begin_ns);
@@ -382,7 +405,7 @@ static void take_path(Finding *self, const LodeCriticalPath *path)
 	for (guint i = 0; i < waits->causes->len; i++)
 		LODE_AT(waits->causes, LodeWaitCause, i) = (LodeWaitCause){
 			path->causes[i].high_ns, path->causes[i].low_ns};
-	find_idle(self, path);
+	find_idle(self, path, stacks);
 }
 
 static void find_path(Finding *self, const LodeStacks *stacks)
@@ -412,7 +435,7 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 		REPLAYED_INTERVALS / MAX(input.n_intervals, 1), MIN_REPLAYS, MAX_REPLAYS);
 	g_autoptr(LodeCriticalPath) path = lode_critical_path_new(&input, n_replays);
 	if (path != NULL && path->end_ns > path->begin_ns)
-		take_path(self, path);
+		take_path(self, path, stacks);
 	if (self->waits->has_path)
 		return;
 	g_array_set_size(self->waits->causes, 0);

@@ -338,7 +338,7 @@ static void test_own_threads(void)
 	clear(&recorded);
 }
 
-/* --- a run-time's threads --- */
+/* --- threads that wait for work --- */
 
 static uint32_t add_stack(LodeStacks *stacks, const char *image, uint32_t outer)
 {
@@ -348,6 +348,35 @@ static uint32_t add_stack(LodeStacks *stacks, const char *image, uint32_t outer)
 	g_array_append_val(stacks->frames, frame);
 	g_array_append_val(stacks->stacks, stack);
 	return stacks->stacks->len - 1;
+}
+
+/* A thread of the program that waits once does so for work; one that is woken often does not, also
+ * where the end of the program does not depend on it, but a thread of a library does. */
+static void test_woken_often(void)
+{
+	static const struct {
+		const char *image;
+		double longest_ms;
+		bool is_idle;
+	} cases[] = {
+		{"/home/u/program", 103, true},
+		{"/home/u/program", 10, false},
+		{"/usr/lib/libblas.so.3", 10, true},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeStacks) stacks = lode_stacks_new();
+		Recorded recorded;
+		record(&recorded);
+		LodeWait *row = &g_array_index(recorded.waits->rows, LodeWait, POOL_ROW);
+		row->stack = add_stack(stacks, cases[i].image, LODE_NONE);
+		row->longest_ns = cases[i].longest_ms * MS;
+		g_autofree bool *are_own = g_new0(bool, N_ROWS);
+		lode_sampled_path_find(
+			recorded.waits, &recorded.times, &recorded.threads, are_own, stacks);
+		g_assert_cmpint(row_of(&recorded, POOL_ROW)->is_idle, ==, cases[i].is_idle);
+		clear(&recorded);
+	}
 }
 
 /* Of threads that wait in libc below Node.js, those that were in a script are the
@@ -454,6 +483,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sampled-path/short-slices", test_short_slices);
 	g_test_add_func("/sampled-path/others", test_others);
 	g_test_add_func("/sampled-path/own-threads", test_own_threads);
+	g_test_add_func("/sampled-path/woken-often", test_woken_often);
 	g_test_add_func("/sampled-path/run-time-threads", test_run_time_threads);
 	g_test_add_func("/sampled-path/stopped", test_stopped);
 	return g_test_run();
