@@ -27,8 +27,16 @@ typedef enum {
 	                          object) */
 	LODE_IMAGE_GRAPHS,     /* the graphs of a flow file */
 	LODE_IMAGE_KERNEL,     /* the kernel's code: one instruction stands for each function */
-	LODE_IMAGE_PYTHON,     /* a script: its functions, and a line as an address */
+	LODE_IMAGE_PYTHON,     /* from here on scripts: their functions, and a line as an address */
+	LODE_IMAGE_PERL,
+	LODE_IMAGE_RUBY,
 } LodeImageKind;
+
+/* Whether an image is a script: the word for its kind is its language. */
+static inline bool lode_image_kind_is_script(LodeImageKind kind)
+{
+	return kind >= LODE_IMAGE_PYTHON && kind <= LODE_IMAGE_RUBY;
+}
 
 typedef enum {
 	LODE_FUNCTION_SYMBOL,   /* bounds and name from a symbol table */

@@ -340,12 +340,13 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 		const LodeImage *image = lode_profile_image(profile, function->image);
 		LodeFunctionCost one = {.name = function->name,
 			.image = image->path,
-			.script_line = image->kind == LODE_IMAGE_PYTHON
-		                               ? lode_script_image_line(function->address)
-		                               : 0,
 			.inclusive = (double)NAN,
 			.samples = (double)NAN,
 			.is_stub = lode_function_is_stub(function, function->name)};
+		if (lode_image_kind_is_script(image->kind)) {
+			one.language = lode_image_kind_to_text(image->kind);
+			one.script_line = lode_script_image_line(function->address);
+		}
 		for (uint32_t j = 0; j < function->n_instructions && event != LODE_NONE; j++)
 			one.self += lode_profile_event_value(
 				profile, event, function->first_instruction + j);

@@ -32,6 +32,7 @@ typedef struct {
 	const char *called; /* of a library without symbols: the name by which it is called; NULL */
 	double self, inclusive; /* of the event; NaN: not known */
 	double samples;         /* in itself; NaN: not known */
+	const char *language;   /* of its script; static; NULL: no script */
 	uint32_t script_line; /* where it begins in its script, which is the image; 0: no script */
 	bool is_inlined;      /* its cost is part of the function around it */
 	bool is_stub;         /* lode_function_is_stub() */

@@ -125,7 +125,7 @@ static bool is_inner(const LodeDiagnosis *self, const LodeProfile *profile)
 	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
 	const LodeImage *image = lode_profile_image(
 		profile, lode_profile_function(profile, function)->image);
-	return image->kind == LODE_IMAGE_PYTHON || lode_is_run_time_code(image->path);
+	return lode_image_kind_is_script(image->kind) || lode_is_run_time_code(image->path);
 }
 
 /* Who wrote a script cannot change the interpreter: import --native has what is to be said of it.

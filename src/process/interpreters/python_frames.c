@@ -374,7 +374,7 @@ static bool add_frame(LodePythonFrames *self, const uint8_t *frame, uint64_t now
 	return true;
 }
 
-LodePythonOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
+LodeFramesOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
 	LodeScriptLook *out_look, GArray *out_codes)
 {
 	const LodePythonLayout *layout = self->layout;
@@ -384,18 +384,18 @@ LodePythonOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uin
 	out_look->flags = out_look->n_frames = 0;
 	self->window_bytes = 0;
 	if (!find_thread(self, tid, now_ns, &cframe))
-		return LODE_PYTHON_NONE;
+		return LODE_FRAMES_NONE;
 	uint64_t frame = cframe != 0 ? read_pointer(self, cframe + layout->current_frame) : 0;
 	while (frame != 0 && out_look->n_frames < LODE_SCRIPT_MAX_FRAMES) {
 		const uint8_t *bytes = find_frame(self, frame, link);
 		if (bytes == NULL || !add_frame(self, bytes, now_ns, out_look, out_codes)) {
 			out_look->n_frames = 0;
 			out_look->flags = LODE_SCRIPT_WAS_TORN;
-			return LODE_PYTHON_TORN;
+			return LODE_FRAMES_TORN;
 		}
 		link = frame + layout->frame_previous;
 		frame = u64_at(bytes, layout->frame_previous);
 	}
 	out_look->flags = frame != 0 ? LODE_SCRIPT_IS_CUT : 0;
-	return out_look->n_frames > 0 ? LODE_PYTHON_FOUND : LODE_PYTHON_NONE;
+	return out_look->n_frames > 0 ? LODE_FRAMES_FOUND : LODE_FRAMES_NONE;
 }

@@ -16,15 +16,9 @@
  */
 #pragma once
 
-#include "sources/perf_data/script_look.h"
+#include "process/interpreters/interpreter.h"
 
 #include <sys/types.h>
-
-/* How the other process' memory is read: as much from `address` on as there is, at most `size`. */
-typedef struct {
-	size_t (*read)(void *data, uint64_t address, void *to, size_t size);
-	void *data;
-} LodeForeignMemory;
 
 /* Where the process has what the symbols name. */
 typedef struct {
@@ -40,33 +34,13 @@ LodePythonFrames *lode_python_frames_new(
 void lode_python_frames_free(LodePythonFrames *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePythonFrames, lode_python_frames_free)
 
-typedef enum {
-	LODE_PYTHON_NONE, /* the thread runs no Python code */
-	LODE_PYTHON_TORN,
-	LODE_PYTHON_FOUND,
-} LodePythonOutcome;
-
 /*
  * The frames of a thread now, the innermost first: at most LODE_SCRIPT_MAX_FRAMES, where `out_look`
  * has them. Code that was not seen before is appended to `out_codes` (LodeScriptCode); its texts
  * are valid until the frames are freed.
  */
-LodePythonOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
+LodeFramesOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
 	LodeScriptLook *out_look, GArray *out_codes);
-
-/* The files that were searched for CPython, each once: that takes some milliseconds. */
-typedef struct {
-	GHashTable *known; /* device, inode, path → private */
-	uint64_t spent_ns; /* processor time that searches in files took */
-} LodePythonFiles;
-
-void lode_python_files_init(LodePythonFiles *self);
-void lode_python_files_clear(LodePythonFiles *self);
-
-/* Finds CPython in a running process: in its program, or in a libpython that is mapped. False: it
- * has none, of which the symbols are there. `memory` is the process'. */
-bool lode_python_process_find(LodePythonFiles *files, pid_t pid, const LodeForeignMemory *memory,
-	LodePythonSymbols *out_symbols);
 
 /* --- private to process/interpreters/ --- */
 

@@ -21,8 +21,8 @@ enum { MOST_READS = 3 };
 struct LodeScriptLooks {
 	pid_t pid;
 	LodeScriptSearch *common; /* borrowed */
-	LodePythonFrames *python; /* NULL: none was found */
-	LodePythonSymbols symbols;
+	void *frames;             /* the interpreter's; NULL: none was found */
+	LodeFoundInterpreter found;
 	dev_t device; /* of the program that was searched, with its inode */
 	ino_t inode;
 	uint64_t search_ns, pause_ns; /* when next, and how long after the last time */
@@ -40,11 +40,18 @@ LodeScriptLooks *lode_script_looks_new(pid_t pid, LodeScriptSearch *common)
 	return self;
 }
 
+static void close_frames(LodeScriptLooks *self)
+{
+	if (self->frames != NULL)
+		self->found.interpreter->close(self->frames);
+	self->frames = NULL;
+}
+
 void lode_script_looks_free(LodeScriptLooks *self)
 {
 	if (self == NULL)
 		return;
-	lode_python_frames_free(self->python);
+	close_frames(self);
 	g_array_unref(self->codes);
 	g_free(self);
 }
@@ -75,7 +82,6 @@ static bool has_changed(LodeScriptLooks *self)
 static void search(LodeScriptLooks *self, uint64_t now_ns)
 {
 	const LodeForeignMemory memory = {read_memory, self};
-	LodePythonSymbols found = {0};
 
 	if (has_changed(self))
 		self->pause_ns = FIRST_SEARCH_NS / 2;
@@ -83,13 +89,14 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 		return;
 	self->pause_ns = MIN(2 * self->pause_ns, LAST_SEARCH_NS);
 	self->search_ns = now_ns + self->pause_ns;
-	lode_python_process_find(&self->common->files, self->pid, &memory, &found);
-	if (self->python != NULL && memcmp(&found, &self->symbols, sizeof(found)) == 0)
+	LodeFoundInterpreter found = lode_interpreter_find(&self->common->files, self->pid);
+	if (self->frames != NULL && memcmp(&found, &self->found, sizeof(found)) == 0)
 		return;
-	g_clear_pointer(&self->python, lode_python_frames_free);
-	self->symbols = found;
-	if (found.runtime != 0)
-		self->python = lode_python_frames_new(&found, &memory, &self->common->next_code);
+	close_frames(self);
+	self->found = found;
+	if (found.interpreter != NULL)
+		self->frames = found.interpreter->open(
+			found.symbols, &memory, &self->common->next_code);
 }
 
 /* Begins a record, whose raw data is to be appended; where it begins. */
@@ -112,21 +119,22 @@ bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, G
 	uint64_t now_ns = lode_now_ns();
 	LodeScriptLook *look = &self->look;
 
-	if (self->python == NULL)
+	if (self->frames == NULL)
 		search(self, now_ns);
-	if (self->python == NULL)
+	if (self->frames == NULL)
 		return false;
 	now_ns = lode_now_ns();
 	g_array_set_size(self->codes, 0);
-	LodePythonOutcome outcome = LODE_PYTHON_TORN;
-	for (unsigned i = 0; i < MOST_READS && outcome == LODE_PYTHON_TORN; i++)
-		outcome = lode_python_frames_read(self->python, tid, now_ns, look, self->codes);
+	const LodeFramesThread thread = {self->pid, tid, now_ns};
+	LodeFramesOutcome outcome = LODE_FRAMES_TORN;
+	for (unsigned i = 0; i < MOST_READS && outcome == LODE_FRAMES_TORN; i++)
+		outcome = self->found.interpreter->read(self->frames, &thread, look, self->codes);
 	for (guint i = 0; i < self->codes->len; i++) {
 		guint begin = begin_record(self, tid, now_ns, records);
 		lode_script_code_append(&g_array_index(self->codes, LodeScriptCode, i), records);
 		end_record(records, begin);
 	}
-	if (outcome == LODE_PYTHON_NONE) {
+	if (outcome == LODE_FRAMES_NONE) {
 		search(self, now_ns);
 		return false;
 	}

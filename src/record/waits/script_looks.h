@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "process/interpreters/python_frames.h"
+#include "process/interpreters/interpreter.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ typedef struct LodeScriptLooks LodeScriptLooks;
 /* What all processes have in common. */
 typedef struct {
 	uint32_t next_code; /* the number of the next code */
-	LodePythonFiles files;
+	LodeInterpreterFiles files;
 } LodeScriptSearch;
 
 /* `common` is borrowed. */

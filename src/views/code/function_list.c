@@ -205,7 +205,7 @@ static void fill_function(size_t i, void *out, const void *user_data)
 	row->inclusive_share = lode_call_lines_share_of(row->cost.inclusive, self->total);
 	row->number = row->bytes = row->line = (double)NAN;
 	if (row->cost.script_line > 0) {
-		row->language = "python";
+		row->language = row->cost.language;
 		row->script_function = row->cost.name;
 		row->file = row->cost.image;
 		row->line = row->cost.script_line;

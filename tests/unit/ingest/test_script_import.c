@@ -163,6 +163,29 @@ static void test_frames(void)
 	g_assert_cmpfloat(profile->n_samples, ==, 9);
 }
 
+/* The image of a script is of its language; code of one that is not known has none. */
+static void test_languages(void)
+{
+	const LodeScriptCode codes[] = {{MAIN, 1, 50, "perl", "main", "/home/me/app.py"},
+		{FIND, 10, 14, "file", "find", "/home/me/app.py"},
+		{FIND + 1, 10, 14, "none", "find", "/home/me/app.py"}};
+	g_auto(Made) made;
+
+	made_init(&made);
+	for (uint32_t i = 0; i < G_N_ELEMENTS(codes); i++) {
+		const LodeScriptFrame frame = {codes[i].number, 12};
+		tell(&made, 10 * MS, &codes[i]);
+		look(&made, (20 + 2000 * i) * MS, &frame, 1, 0);
+		sample(&made, (20 + 2000 * i) * MS, "wander");
+	}
+	g_autoptr(LodeProfile) profile = import(&made, false);
+	g_assert_cmpfloat(samples_at(profile, 12), ==, 1);
+	g_assert_null(function_named(profile, "find"));
+	const LodeFunction *found = function_named(profile, "main");
+	g_assert_nonnull(found);
+	g_assert_cmpint(lode_profile_image(profile, found->image)->kind, ==, LODE_IMAGE_PERL);
+}
+
 static void test_native(void)
 {
 	const LodeScriptFrame in_main[] = {{MAIN, 44}};
@@ -232,6 +255,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/script-import/frames", test_frames);
+	g_test_add_func("/ingest/script-import/languages", test_languages);
 	g_test_add_func("/ingest/script-import/native", test_native);
 	g_test_add_func("/ingest/script-import/damaged", test_damaged);
 	g_test_add_func("/ingest/script-import/addresses", test_addresses);

@@ -149,7 +149,7 @@ static void memory_clear(Memory *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Memory, memory_clear)
 
-static LodePythonOutcome look(Memory *self)
+static LodeFramesOutcome look(Memory *self)
 {
 	self->now_ns += 1000000000;
 	return lode_python_frames_read(self->frames, TID, self->now_ns, self->look, self->codes);
@@ -171,7 +171,7 @@ static void test_frames(void)
 	set_frame(&memory, 0, 0, 9);
 	set_frame(&memory, 1, 1, 2);
 	set_frame(&memory, 2, 1, -1); /* before its first instruction */
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->n_frames, ==, 3);
 	const LodeScriptFrame expected[] = {{5, 30}, {5, 31}, {6, 5}};
 	g_assert_true(memcmp(memory.look->frames, expected, sizeof(expected)) == 0);
@@ -181,11 +181,11 @@ static void test_frames(void)
 	g_assert_cmpuint(code_at(&memory, 0)->first_line, ==, 30);
 	g_assert_cmpuint(code_at(&memory, 0)->last_line, ==, 34);
 	/* once */
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.codes->len, ==, 2);
 	/* other code where some was */
 	set_code(&memory, 1, 60, add_name(&memory, "later"));
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.codes->len, ==, 3);
 	g_assert_cmpstr(code_at(&memory, 2)->function, ==, "later");
 	g_assert_cmpuint(memory.look->frames[1].line, ==, 61);
@@ -196,18 +196,18 @@ static void test_threads(void)
 	g_auto(Memory) memory;
 
 	memory_init(&memory);
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_NONE); /* no frame */
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE); /* no frame */
 	set_code(&memory, 0, 1, add_name(&memory, "f"));
 	set_frame(&memory, 0, 0, 0);
 	g_assert_cmpint(lode_python_frames_read(memory.frames, TID + 1, memory.now_ns + 1,
 				memory.look, memory.codes),
-		==, LODE_PYTHON_NONE);
+		==, LODE_FRAMES_NONE);
 	/* a list without an end */
 	set_pointer(&memory, THREAD + memory.layout->next_thread, THREAD);
 	set_pointer(&memory, INTERPRETER + memory.layout->next_interpreter, INTERPRETER);
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	set(&memory, THREAD + memory.layout->native_thread, TID + 1, 8);
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_NONE);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE);
 }
 
 /* Wide characters, half of a surrogate pair, a NUL, a name of a million characters. */
@@ -224,7 +224,7 @@ static void test_names(void)
 	set_code(&memory, 2, 1, add_name(&memory, long_name));
 	for (unsigned i = 0; i < 3; i++)
 		set_frame(&memory, i, i, 0);
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpstr(code_at(&memory, 2)->function, ==, "中x\xef\xbf\xbd");
 	g_assert_cmpstr(code_at(&memory, 1)->function, ==, "🐍\xef\xbf\xbd\xef\xbf\xbd");
 	g_assert_cmpuint(strlen(code_at(&memory, 0)->function), ==, 1024);
@@ -236,10 +236,10 @@ static void expect_torn(Memory *self, uint64_t offset, uint64_t value, size_t si
 
 	memcpy(before, self->bytes + offset, size);
 	set(self, offset, value, size);
-	g_assert_cmpint(look(self), ==, LODE_PYTHON_TORN);
+	g_assert_cmpint(look(self), ==, LODE_FRAMES_TORN);
 	g_assert_cmpuint(self->look->n_frames, ==, 0);
 	memcpy(self->bytes + offset, before, size);
-	g_assert_cmpint(look(self), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(self), ==, LODE_FRAMES_FOUND);
 }
 
 static void test_torn(void)
@@ -275,7 +275,7 @@ static void test_loop(void)
 	set_code(&memory, 0, 1, add_name(&memory, "f"));
 	set_frame(&memory, 0, 0, 1);
 	set_pointer(&memory, FRAMES + memory.layout->frame_previous, FRAMES);
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->n_frames, ==, LODE_SCRIPT_MAX_FRAMES);
 	g_assert_cmpuint(memory.look->flags, ==, LODE_SCRIPT_IS_CUT);
 }
@@ -291,7 +291,7 @@ static void test_deep(void)
 	set_code(&memory, 1, 100, add_name(&memory, "g"));
 	for (unsigned i = 0; i < DEPTH; i++)
 		set_frame(&memory, i, i % 2, (int)(i % 10));
-	g_assert_cmpint(look(&memory), ==, LODE_PYTHON_FOUND);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->n_frames, ==, DEPTH);
 	for (unsigned i = 0; i < DEPTH; i++) {
 		unsigned number = DEPTH - 1 - i;

@@ -358,7 +358,7 @@ static const char *unresolved_reason(
 {
 	LodeImageKind kind = lode_profile_image(self->profile, function->image)->kind;
 
-	if (kind == LODE_IMAGE_KERNEL || kind == LODE_IMAGE_PYTHON)
+	if (kind == LODE_IMAGE_KERNEL || lode_image_kind_is_script(kind))
 		return NULL;
 	if (kind == LODE_IMAGE_UNRESOLVED)
 		return "address outside any known image";

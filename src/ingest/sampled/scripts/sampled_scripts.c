@@ -22,6 +22,7 @@ enum { MAX_FRAMES = 1 << 27, MAX_SAMPLES = 1 << 25 };
 typedef struct {
 	const char *function, *file;
 	uint32_t first_line, last_line, image;
+	LodeImageKind kind; /* its language */
 } Code;
 
 typedef struct {
@@ -105,13 +106,17 @@ static uint64_t key_of(uint32_t recording, uint32_t number)
 
 static void add_code(LodeSampledScripts *self, uint64_t key, const LodeScriptCode *told)
 {
+	int kind = lode_image_kind_from_text(told->language);
 	const Code added = {
 		.function = g_string_chunk_insert_const(self->texts, told->function),
 		.file = g_string_chunk_insert_const(self->texts, told->file),
 		.first_line = told->first_line,
 		.last_line = told->last_line,
+		.kind = (LodeImageKind)kind,
 	};
 
+	if (kind < 0 || !lode_image_kind_is_script((LodeImageKind)kind))
+		return;
 	/* Looks that came before have the code that was told before. */
 	if (!g_hash_table_contains(self->codes, &key))
 		g_hash_table_insert(self->codes, g_memdup2(&key, sizeof(key)),
@@ -216,8 +221,7 @@ static void make_images(LodeSampledScripts *self)
 	while (g_hash_table_iter_next(&iterator, NULL, &value)) {
 		Code *code = value;
 		GArray *functions = g_hash_table_lookup(files, code->file);
-		code->image = lode_code_images_add_kind(
-			self->images, LODE_IMAGE_PYTHON, code->file);
+		code->image = lode_code_images_add_kind(self->images, code->kind, code->file);
 		if (lode_code_images_peek(self->images, code->image)->binary == NULL)
 			lode_code_images_set_binary(self->images, code->image,
 				lode_script_image_new(code->file, functions));
@@ -363,11 +367,17 @@ const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint3
 
 bool lode_sampled_scripts_is_loop(const LodeSampledScripts *self, const LodePlace *place)
 {
-	static const char loop[] = "_PyEval_EvalFrameDefault";
+	/* What the names begin with. */
+	static const char *const loops[] = {
+		"_PyEval_EvalFrameDefault", /* CPython */
+	};
 
 	if (place->image >= lode_code_images_count(self->images))
 		return false;
 	const LodeBinaryFunction *function = lode_code_image_function(
 		lode_code_images_at(self->images, place->image), place->address);
-	return function != NULL && strncmp(function->name, loop, strlen(loop)) == 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(loops) && function != NULL; i++)
+		if (g_str_has_prefix(function->name, loops[i]))
+			return true;
+	return false;
 }

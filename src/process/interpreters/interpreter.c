@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/interpreters/interpreter.h"
+
+#include "process/interpreters/python_frames.h"
+
+static void *open_python(
+	const uint64_t *symbols, const LodeForeignMemory *memory, uint32_t *next_code)
+{
+	LodePythonSymbols all = {.runtime = symbols[0],
+		.code_type = symbols[1],
+		.text_type = symbols[2],
+		.bytes_type = symbols[3]};
+
+	if (memory->read(memory->data, symbols[4], &all.version_hex, sizeof(all.version_hex)) !=
+		sizeof(all.version_hex))
+		return NULL;
+	return lode_python_frames_new(&all, memory, next_code);
+}
+
+static LodeFramesOutcome read_python(
+	void *frames, const LodeFramesThread *thread, LodeScriptLook *out_look, GArray *out_codes)
+{
+	return lode_python_frames_read(frames, thread->tid, thread->now_ns, out_look, out_codes);
+}
+
+static void close_python(void *frames)
+{
+	lode_python_frames_free(frames);
+}
+
+const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
+	{"python", {"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "Py_Version"},
+		open_python, read_python, close_python},
+};
