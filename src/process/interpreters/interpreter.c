@@ -9,10 +9,11 @@ static void *open_python(
 	LodePythonSymbols all = {.runtime = symbols[0],
 		.code_type = symbols[1],
 		.text_type = symbols[2],
-		.bytes_type = symbols[3]};
+		.bytes_type = symbols[3],
+		.frame_type = symbols[4]};
 
-	if (memory->read(memory->data, symbols[4], &all.version_hex, sizeof(all.version_hex)) !=
-		sizeof(all.version_hex))
+	if (symbols[5] != 0 && memory->read(memory->data, symbols[5], &all.version_hex,
+				       sizeof(all.version_hex)) != sizeof(all.version_hex))
 		return NULL;
 	return lode_python_frames_new(&all, memory, next_code);
 }
@@ -29,6 +30,8 @@ static void close_python(void *frames)
 }
 
 const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
-	{"python", {"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "Py_Version"},
-		open_python, read_python, close_python},
+	{"python",
+		{"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "PyFrame_Type",
+			"Py_Version"},
+		5, open_python, read_python, close_python},
 };

@@ -38,9 +38,10 @@ enum { LODE_INTERPRETER_MAX_SYMBOLS = 8 };
 
 typedef struct {
 	const char *file; /* what the names of its files have in them */
-	const char *symbols[LODE_INTERPRETER_MAX_SYMBOLS]; /* all of which one of them has */
-	/* Its frames, by the addresses of the symbols; NULL: of a version that is not known.
-	 * Numbers of code are from *next_code on, which is moved. */
+	const char *symbols[LODE_INTERPRETER_MAX_SYMBOLS];
+	unsigned n_needed; /* of those one of the files has the first so many; the rest may lack */
+	/* Its frames, by the addresses of the symbols, 0 for one that lacks; NULL: of a version
+	 * that is not known. Numbers of code are from *next_code on, which is moved. */
 	void *(*open)(
 		const uint64_t *symbols, const LodeForeignMemory *memory, uint32_t *next_code);
 	/*

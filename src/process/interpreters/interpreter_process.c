@@ -62,8 +62,8 @@ static Known *search_file(const char *path, const LodeInterpreter *wanted)
 	self->is_fixed = file->is_fixed;
 	self->loaded_start = file->loaded_start;
 	self->is_whole = true;
-	for (size_t i = 0; i < LODE_INTERPRETER_MAX_SYMBOLS; i++)
-		self->is_whole &= wanted->symbols[i] == NULL || self->found[i] != 0;
+	for (unsigned i = 0; i < wanted->n_needed; i++)
+		self->is_whole &= self->found[i] != 0;
 	return self;
 }
 
@@ -97,8 +97,9 @@ static bool take_file(
 		return false;
 	out->interpreter = wanted;
 	for (size_t i = 0; i < LODE_INTERPRETER_MAX_SYMBOLS && wanted->symbols[i] != NULL; i++)
-		out->symbols[i] = file->found[i] +
-		                  (file->is_fixed ? 0 : start - file->loaded_start);
+		out->symbols[i] = file->found[i] == 0 ? 0
+		                  : file->is_fixed    ? file->found[i]
+		                                      : file->found[i] + start - file->loaded_start;
 	return true;
 }
 

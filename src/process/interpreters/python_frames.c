@@ -14,7 +14,8 @@ enum {
 	MAX_TABLE_BYTES = 1 << 18,
 	MAX_CODE_BYTES = 1 << 26,
 	MAX_CODES = 1 << 18,  /* of a process */
-	MAX_HEAD_BYTES = 256, /* of an object */
+	MAX_HEAD_BYTES = 512, /* of an object */
+	MAX_STEPS = 4 * LODE_SCRIPT_MAX_FRAMES,
 };
 
 /* A thread is looked for again after this time, and so is the head of code read: others may be
@@ -22,9 +23,13 @@ enum {
 #define THREADS_NS UINT64_C(20000000)
 #define CODE_NS UINT64_C(2000000)
 
+/* Where a thread's structure in the C library has its number: before 3.11, Python knows only that
+ * structure. glibc on x86-64 and AArch64, musl. */
+static const uint16_t thread_numbers[] = {720, 208, 48};
+
 typedef struct {
 	uint32_t number, first_line, n_bytes;
-	uint64_t name, file, lines; /* where these are */
+	uint64_t name, file, lines, instructions; /* where these are; the last up to 3.10 */
 	uint64_t checked_ns;
 	GArray *table; /* LodePythonLine */
 } Code;
@@ -32,10 +37,11 @@ typedef struct {
 struct LodePythonFrames {
 	LodePythonSymbols symbols;
 	LodeForeignMemory memory;
-	const LodePythonLayout *layout;
-	uint32_t *next_code; /* borrowed */
-	GHashTable *codes;   /* address → Code */
-	GHashTable *threads; /* tid → address of its PyThreadState */
+	LodePythonLayout layout;
+	uint32_t *next_code;    /* borrowed */
+	GHashTable *codes;      /* address → Code */
+	GHashTable *threads;    /* tid → address of its PyThreadState */
+	uint16_t thread_number; /* of the above; 0: not yet known */
 	GStringChunk *texts;
 	uint64_t threads_ns; /* when these were listed */
 	uint64_t window_start;
@@ -54,9 +60,9 @@ static void free_code(void *data)
 LodePythonFrames *lode_python_frames_new(
 	const LodePythonSymbols *symbols, const LodeForeignMemory *memory, uint32_t *next_code)
 {
-	const LodePythonLayout *layout = lode_python_layout_find(symbols->version_hex);
+	LodePythonLayout layout;
 
-	if (layout == NULL)
+	if (!lode_python_layout_find(symbols, memory, &layout))
 		return NULL;
 	LodePythonFrames *self = g_new0(LodePythonFrames, 1);
 	self->symbols = *symbols;
@@ -113,13 +119,39 @@ static uint32_t u32_at(const uint8_t *bytes, size_t offset)
 
 /* --- threads --- */
 
-static void list_threads_of(LodePythonFrames *self, uint64_t interpreter)
+/* The number of the thread that has a PyThreadState; 0: not known. Where only the C library knows
+ * it, the first thread that is `wanted` says where. */
+static uint64_t number_of(LodePythonFrames *self, uint64_t thread, pid_t wanted)
 {
-	const LodePythonLayout *layout = self->layout;
+	const LodePythonLayout *layout = &self->layout;
+	uint32_t number = 0;
+
+	if (layout->native_thread != 0)
+		return read_pointer(self, thread + layout->native_thread);
+	uint64_t posix_thread = read_pointer(self, thread + layout->posix_thread);
+	if (self->thread_number != 0)
+		return read_all(self, posix_thread + self->thread_number, &number, sizeof(number))
+		               ? number
+		               : 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(thread_numbers); i++) {
+		if (!read_all(self, posix_thread + thread_numbers[i], &number, sizeof(number)) ||
+			number != (uint32_t)wanted)
+			continue;
+		self->thread_number = thread_numbers[i];
+		return number;
+	}
+	return 0;
+}
+
+static void list_threads_of(LodePythonFrames *self, uint64_t interpreter, pid_t wanted)
+{
+	const LodePythonLayout *layout = &self->layout;
 	uint64_t thread = read_pointer(self, interpreter + layout->threads_head);
 
 	for (unsigned i = 0; i < MAX_THREADS && thread != 0; i++) {
-		uint64_t tid = read_pointer(self, thread + layout->native_thread);
+		if (read_pointer(self, thread + layout->interpreter) != interpreter)
+			return;
+		uint64_t tid = number_of(self, thread, wanted);
 		if (tid > 0 && tid <= INT32_MAX)
 			g_hash_table_insert(self->threads, GINT_TO_POINTER((gint)tid),
 				g_memdup2(&thread, sizeof(thread)));
@@ -127,43 +159,39 @@ static void list_threads_of(LodePythonFrames *self, uint64_t interpreter)
 	}
 }
 
-static void list_threads(LodePythonFrames *self)
+static void list_threads(LodePythonFrames *self, pid_t wanted)
 {
-	const LodePythonLayout *layout = self->layout;
+	const LodePythonLayout *layout = &self->layout;
 	uint64_t interpreter = read_pointer(
 		self, self->symbols.runtime + layout->interpreters_head);
 
 	g_hash_table_remove_all(self->threads);
 	for (unsigned i = 0; i < MAX_INTERPRETERS && interpreter != 0; i++) {
-		list_threads_of(self, interpreter);
+		list_threads_of(self, interpreter, wanted);
 		interpreter = read_pointer(self, interpreter + layout->next_interpreter);
 	}
 }
 
-/* Where the state of a thread that is known leads to, if it is still that thread's. */
-static bool known_thread(const LodePythonFrames *self, pid_t tid, uint64_t *out_cframe)
+/* Where the frames of a thread that is known begin, if the state is still that thread's. */
+static bool known_thread(LodePythonFrames *self, pid_t tid, uint64_t *out_top)
 {
-	const LodePythonLayout *layout = self->layout;
 	const uint64_t *thread = g_hash_table_lookup(self->threads, GINT_TO_POINTER(tid));
-	uint8_t head[MAX_HEAD_BYTES];
 
-	if (thread == NULL ||
-		!read_all(self, *thread, head, layout->native_thread + sizeof(uint64_t)) ||
-		u64_at(head, layout->native_thread) != (uint64_t)tid)
+	if (thread == NULL || number_of(self, *thread, tid) != (uint64_t)tid)
 		return false;
-	*out_cframe = u64_at(head, layout->cframe);
+	*out_top = *thread + self->layout.top;
 	return true;
 }
 
-static bool find_thread(LodePythonFrames *self, pid_t tid, uint64_t now_ns, uint64_t *out_cframe)
+static bool find_thread(LodePythonFrames *self, pid_t tid, uint64_t now_ns, uint64_t *out_top)
 {
-	if (known_thread(self, tid, out_cframe))
+	if (known_thread(self, tid, out_top))
 		return true;
 	if (now_ns - self->threads_ns < THREADS_NS)
 		return false;
 	self->threads_ns = now_ns;
-	list_threads(self);
-	return known_thread(self, tid, out_cframe);
+	list_threads(self, tid);
+	return known_thread(self, tid, out_top);
 }
 
 /* --- code objects --- */
@@ -184,14 +212,17 @@ static gunichar character_at(const uint8_t *bytes, size_t i, unsigned width)
 /* A str object in UTF-8, kept as long as the frames; NULL: it is not one. */
 static const char *read_text(LodePythonFrames *self, uint64_t address)
 {
-	const LodePythonLayout *layout = self->layout;
+	const LodePythonLayout *layout = &self->layout;
 	uint8_t head[MAX_HEAD_BYTES], bytes[MAX_NAME * 4];
 
 	if (!read_all(self, address, head, layout->ascii_bytes) ||
 		u64_at(head, layout->type) != self->symbols.text_type)
 		return NULL;
-	/* two bits: interned, three: bytes of a character, one each: compact, ASCII */
+	/* interned, three bits: bytes of a character, one each: compact, ASCII */
 	uint32_t state = u32_at(head, layout->text_state);
+	/* `interned`, at most 3, has two bits, or in builds without a global lock 8 or 16 */
+	if ((state & UINT8_MAX) <= 3)
+		state >>= (state & UINT16_MAX) <= 3 ? 14 : 6;
 	unsigned width = state >> 2 & 7;
 	bool is_compact = (state >> 5 & 1) != 0, is_ascii = (state >> 6 & 1) != 0;
 	uint64_t length = u64_at(head, layout->text_length);
@@ -214,16 +245,18 @@ static const char *read_text(LodePythonFrames *self, uint64_t address)
 /* Appends nothing where there is no table. */
 static void read_lines(LodePythonFrames *self, uint64_t address, Code *code)
 {
-	const LodePythonLayout *layout = self->layout;
+	const LodePythonLayout *layout = &self->layout;
 	uint8_t head[MAX_HEAD_BYTES];
 
 	if (!read_all(self, address, head, layout->bytes_data) ||
 		u64_at(head, layout->type) != self->symbols.bytes_type)
 		return;
 	size_t size = MIN(u64_at(head, layout->size), MAX_TABLE_BYTES);
-	g_autofree uint8_t *bytes = g_malloc(MAX(size, 1));
+	uint8_t *bytes = g_malloc(MAX(size, 1));
+	g_autoptr(GBytes) table = g_bytes_new_take(bytes, size);
 	if (size > 0 && read_all(self, address + layout->bytes_data, bytes, size))
-		lode_python_lines_read(bytes, size, code->first_line, code->n_bytes, code->table);
+		lode_python_lines_read(
+			layout->table, table, code->first_line, code->n_bytes, code->table);
 }
 
 static uint32_t last_line_of(const Code *code)
@@ -238,22 +271,27 @@ static uint32_t last_line_of(const Code *code)
 /* What the head of a code object says; false: it is none. */
 static bool read_code_head(const LodePythonFrames *self, uint64_t address, Code *out)
 {
-	const LodePythonLayout *layout = self->layout;
+	const LodePythonLayout *layout = &self->layout;
 	uint8_t head[MAX_HEAD_BYTES];
 
 	if (!read_all(self, address, head, layout->code_bytes) ||
 		u64_at(head, layout->type) != self->symbols.code_type)
 		return false;
-	uint64_t n_units = u64_at(head, layout->code_size);
+	uint64_t instructions = 0, n_bytes = 2 * u64_at(head, layout->size);
 	uint32_t first_line = u32_at(head, layout->code_first_line);
-	if (n_units > MAX_CODE_BYTES / 2 || first_line > LODE_SCRIPT_MAX_LINE)
+	if (layout->code_instructions != 0) {
+		instructions = u64_at(head, layout->code_instructions);
+		n_bytes = read_pointer(self, instructions + layout->size);
+	}
+	if (n_bytes > MAX_CODE_BYTES || first_line > LODE_SCRIPT_MAX_LINE)
 		return false;
 	*out = (Code){
 		.first_line = MAX(first_line, 1),
-		.n_bytes = (uint32_t)n_units * 2,
+		.n_bytes = (uint32_t)n_bytes,
 		.name = u64_at(head, layout->code_name),
 		.file = u64_at(head, layout->code_file),
 		.lines = u64_at(head, layout->code_lines),
+		.instructions = instructions,
 	};
 	return true;
 }
@@ -261,7 +299,7 @@ static bool read_code_head(const LodePythonFrames *self, uint64_t address, Code 
 static bool is_same_code(const Code *a, const Code *b)
 {
 	return a->first_line == b->first_line && a->n_bytes == b->n_bytes && a->name == b->name &&
-	       a->file == b->file && a->lines == b->lines;
+	       a->file == b->file && a->lines == b->lines && a->instructions == b->instructions;
 }
 
 static const Code *add_code(
@@ -314,13 +352,16 @@ static const uint8_t *in_window(const LodePythonFrames *self, uint64_t address, 
 	               : NULL;
 }
 
-/* Reads a frame with what lies before it: the frames that called it, as a rule. */
+/* Reads a frame with what lies before it: the frames that called it, as a rule. Frames that are
+ * objects lie anywhere. */
 static const uint8_t *read_window(LodePythonFrames *self, uint64_t frame)
 {
-	size_t size = self->layout->frame_bytes;
-	uint64_t starts[] = {frame + size - WINDOW_BYTES, frame & ~(uint64_t)(PAGE_BYTES - 1)};
+	size_t size = self->layout.frame_bytes;
+	uint64_t starts[] = {
+		frame + size - WINDOW_BYTES, frame & ~(uint64_t)(PAGE_BYTES - 1), frame};
+	unsigned first = self->layout.frame_owner == 0 ? 2 : frame < WINDOW_BYTES ? 1 : 0;
 
-	for (unsigned i = frame < WINDOW_BYTES ? 1 : 0; i < G_N_ELEMENTS(starts); i++) {
+	for (unsigned i = first; i < G_N_ELEMENTS(starts); i++) {
 		size_t wanted = (size_t)(frame + size - starts[i]);
 		self->window_start = starts[i];
 		self->window_bytes = wanted;
@@ -343,7 +384,7 @@ static bool is_linked(const LodePythonFrames *self, uint64_t frame, uint64_t lin
 /* The bytes of a frame, to which the pointer at `link` led; NULL: that is not there any more. */
 static const uint8_t *find_frame(LodePythonFrames *self, uint64_t frame, uint64_t link)
 {
-	const uint8_t *found = in_window(self, frame, self->layout->frame_bytes);
+	const uint8_t *found = in_window(self, frame, self->layout.frame_bytes);
 
 	if (found != NULL)
 		return found;
@@ -351,25 +392,49 @@ static const uint8_t *find_frame(LodePythonFrames *self, uint64_t frame, uint64_
 	return found != NULL && (link == 0 || is_linked(self, frame, link)) ? found : NULL;
 }
 
+/* Where the instruction of a frame lies in its code; beyond it where that is torn. */
+static uint64_t find_offset(const LodePythonFrames *self, const uint8_t *frame, uint64_t code)
+{
+	const LodePythonLayout *layout = &self->layout;
+	const uint8_t *at = frame + layout->frame_instruction;
+	int64_t last;
+
+	switch (layout->position) {
+	case LODE_PYTHON_LAST_BYTE:
+	case LODE_PYTHON_LAST_UNIT:
+		last = (int32_t)u32_at(at, 0);
+		if (last == -1)
+			return 0;
+		return (uint64_t)last * (layout->position == LODE_PYTHON_LAST_UNIT ? 2 : 1);
+	case LODE_PYTHON_POINTER_BEFORE:
+		/* Before its first instruction, a frame has the one before that. */
+		last = (int64_t)(u64_at(at, 0) - code - layout->code_bytes);
+		return last == -2 ? 0 : (uint64_t)last;
+	default:
+		return u64_at(at, 0) - code - layout->code_bytes;
+	}
+}
+
 /* False: what is there is no frame. */
 static bool add_frame(LodePythonFrames *self, const uint8_t *frame, uint64_t now_ns,
 	LodeScriptLook *out_look, GArray *out_codes)
 {
-	const LodePythonLayout *layout = self->layout;
-	uint64_t address = u64_at(frame, layout->frame_code);
+	const LodePythonLayout *layout = &self->layout;
+	uint64_t address = u64_at(frame, layout->frame_code) & ~(uint64_t)layout->tags;
 
-	if (frame[layout->frame_owner] > layout->last_owner)
-		return false;
+	if (layout->frame_owner != 0) {
+		if (frame[layout->frame_owner] > layout->last_owner)
+			return false;
+		if (frame[layout->frame_owner] >= layout->first_hidden_owner)
+			return true;
+	}
 	const Code *code = find_code(self, address, now_ns, out_codes);
 	if (code == NULL)
 		return false;
-	/* Before its first instruction, a frame has the one before that. */
-	uint64_t offset = u64_at(frame, layout->frame_instruction) + 2 -
-	                  (address + layout->code_bytes);
+	uint64_t offset = find_offset(self, frame, address);
 	if (offset > code->n_bytes || offset % 2 != 0)
 		return false;
-	uint32_t line = lode_python_lines_find(
-		code->table, (uint32_t)(offset >= 2 ? offset - 2 : 0), code->first_line);
+	uint32_t line = lode_python_lines_find(code->table, (uint32_t)offset, code->first_line);
 	out_look->frames[out_look->n_frames++] = (LodeScriptFrame){code->number, line};
 	return true;
 }
@@ -377,16 +442,20 @@ static bool add_frame(LodePythonFrames *self, const uint8_t *frame, uint64_t now
 LodeFramesOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uint64_t now_ns,
 	LodeScriptLook *out_look, GArray *out_codes)
 {
-	const LodePythonLayout *layout = self->layout;
-	uint64_t cframe, link = 0;
+	const LodePythonLayout *layout = &self->layout;
+	uint64_t top, link = 0;
 
 	out_look->kind = LODE_SCRIPT_FRAMES;
 	out_look->flags = out_look->n_frames = 0;
 	self->window_bytes = 0;
-	if (!find_thread(self, tid, now_ns, &cframe))
+	if (!find_thread(self, tid, now_ns, &top))
 		return LODE_FRAMES_NONE;
-	uint64_t frame = cframe != 0 ? read_pointer(self, cframe + layout->current_frame) : 0;
-	while (frame != 0 && out_look->n_frames < LODE_SCRIPT_MAX_FRAMES) {
+	uint64_t frame = read_pointer(self, top);
+	if (layout->has_cframe && frame != 0)
+		frame = read_pointer(self, frame + layout->current_frame);
+	for (unsigned i = 0; frame != 0 && i < MAX_STEPS; i++) {
+		if (out_look->n_frames == LODE_SCRIPT_MAX_FRAMES)
+			break;
 		const uint8_t *bytes = find_frame(self, frame, link);
 		if (bytes == NULL || !add_frame(self, bytes, now_ns, out_look, out_codes)) {
 			out_look->n_frames = 0;

@@ -37,28 +37,70 @@ static int64_t read_delta(LodeByteCursor *cursor, unsigned kind)
 	return kind >= KIND_SAME_LINE && kind <= KIND_TWO_LINES_ON ? kind - KIND_SAME_LINE : 0;
 }
 
-void lode_python_lines_read(const uint8_t *table, size_t size, uint32_t first_line,
+/* Code from an offset in it on. */
+typedef struct {
+	int64_t line;
+	uint32_t n_bytes; /* of it */
+	bool has_line;
+} Range;
+
+static Range read_location(LodeByteCursor *cursor, int64_t line)
+{
+	uint8_t head = lode_byte_cursor_u8(cursor);
+	unsigned kind = head >> KIND_SHIFT & KIND_MASK;
+
+	line += read_delta(cursor, kind);
+	while (lode_byte_cursor_left(cursor) > 0 && (*cursor->at & ENTRY) == 0)
+		lode_byte_cursor_u8(cursor);
+	return (Range){line, ((head & UNITS_MASK) + 1u) * UNIT_BYTES, kind != KIND_NONE};
+}
+
+/* A number of bytes, and by how much their line differs from that before. */
+static Range read_range(LodeByteCursor *cursor, int64_t line)
+{
+	uint8_t n_bytes = lode_byte_cursor_u8(cursor);
+	int8_t delta = (int8_t)lode_byte_cursor_u8(cursor);
+
+	return (Range){delta != INT8_MIN ? line + delta : line, n_bytes, delta != INT8_MIN};
+}
+
+/* The other way round: by how much a line differs from that before, and the number of bytes before
+ * the next one. */
+static Range read_lnotab(LodeByteCursor *cursor, int64_t line)
+{
+	int8_t delta = (int8_t)lode_byte_cursor_u8(cursor);
+	bool is_last = lode_byte_cursor_left(cursor) == 0;
+
+	return (Range){line + delta, is_last ? UINT8_MAX : lode_byte_cursor_u8(cursor), true};
+}
+
+void lode_python_lines_read(LodePythonTable kind, GBytes *table, uint32_t first_line,
 	uint32_t code_bytes, GArray *out_lines)
 {
+	static Range (*const readers[])(LodeByteCursor *, int64_t) = {
+		[LODE_PYTHON_LNOTAB] = read_lnotab,
+		[LODE_PYTHON_RANGES] = read_range,
+		[LODE_PYTHON_LOCATIONS] = read_location,
+	};
 	LodeByteCursor cursor;
-	int64_t line = first_line;
+	Range range = {.line = first_line};
 	uint32_t offset = 0, last_line = 0;
+	gsize size;
+	const uint8_t *bytes = g_bytes_get_data(table, &size);
 
-	lode_byte_cursor_init(&cursor, table, size, false);
+	lode_byte_cursor_init(&cursor, bytes, size, false);
+	if (kind == LODE_PYTHON_LNOTAB)
+		offset = lode_byte_cursor_u8(&cursor); /* with the first line */
 	while (lode_byte_cursor_left(&cursor) > 0 && offset < code_bytes) {
-		uint8_t head = lode_byte_cursor_u8(&cursor);
-		unsigned kind = head >> KIND_SHIFT & KIND_MASK;
-		line += read_delta(&cursor, kind);
-		if (line < 1 || line > LODE_SCRIPT_MAX_LINE)
+		range = readers[kind](&cursor, range.line);
+		if (range.line < 1 || range.line > LODE_SCRIPT_MAX_LINE)
 			return;
-		if (kind != KIND_NONE && line != last_line) {
-			const LodePythonLine added = {offset, (uint32_t)line};
+		if (range.has_line && range.n_bytes > 0 && range.line != last_line) {
+			const LodePythonLine added = {offset, (uint32_t)range.line};
 			g_array_append_val(out_lines, added);
 			last_line = added.line;
 		}
-		offset += ((head & UNITS_MASK) + 1u) * UNIT_BYTES;
-		while (lode_byte_cursor_left(&cursor) > 0 && (*cursor.at & ENTRY) == 0)
-			lode_byte_cursor_u8(&cursor);
+		offset += range.n_bytes;
 	}
 }
 

@@ -1,142 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of CPython 3.11 in memory that the test builds: right, and hostile. */
+/* Frames of CPython's versions in memory that the test builds: right, and hostile. */
 #include "process/interpreters/python_frames.h"
+
+#include "python_image.h"
+#include "seeds.h"
 
 #include <string.h>
 
-#define BASE UINT64_C(0x10000000)
-
-enum {
-	SIZE = 1 << 21,
-	TID = 4711,
-	VERSION = 0x030b02f0,
-	RUNTIME = 0x1000,
-	INTERPRETER = 0x2000,
-	THREAD = 0x3000,
-	CFRAME = 0x4000,
-	FRAMES = 0x8000,
-	CODES = 0x20000,
-	TYPES = 0x6000, /* their addresses only are asked for */
-	FRAME_STEP = 96,
-	CODE_STEP = 0x1000,
-	ALLOCATED = 0x100000,
-};
+enum { TID = PYTHON_IMAGE_TID, TYPE = 8 /* of an object */, BASIC_SIZE = 32 /* of a type */ };
 
 typedef struct {
-	uint8_t *bytes;
-	uint64_t free;
-	const LodePythonLayout *layout;
+	PythonImage image;
 	LodePythonFrames *frames;
 	LodeScriptLook *look;
 	GArray *codes; /* LodeScriptCode, all that were told */
-	uint32_t next_code;
 	uint64_t now_ns;
 } Memory;
 
-static size_t read_memory(void *data, uint64_t address, void *to, size_t size)
+static void memory_init(Memory *self, const void *facts)
 {
-	const Memory *self = data;
-	uint64_t offset = address - BASE;
-
-	if (address < BASE || offset >= SIZE)
-		return 0;
-	size = MIN(size, SIZE - offset);
-	memcpy(to, self->bytes + offset, size);
-	return size;
-}
-
-static void set(Memory *self, uint64_t offset, uint64_t value, size_t size)
-{
-	g_assert_cmpuint(offset + size, <=, SIZE);
-	memcpy(self->bytes + offset, &value, size);
-}
-
-static void set_pointer(Memory *self, uint64_t offset, uint64_t target)
-{
-	set(self, offset, BASE + target, 8);
-}
-
-/* A str of characters of so many bytes; the offset. */
-static uint64_t add_text(Memory *self, const void *characters, uint64_t n, unsigned width)
-{
-	const LodePythonLayout *layout = self->layout;
-	uint64_t at = self->free;
-	uint64_t data = width == 1 ? layout->ascii_bytes : layout->text_bytes;
-
-	set_pointer(self, at + layout->type, TYPES + 8);
-	set(self, at + layout->text_length, n, 8);
-	set(self, at + layout->text_state, (width == 1 ? 64u : 0u) | 32u | width << 2, 4);
-	memcpy(self->bytes + at + data, characters, n * width);
-	self->free += (data + n * width + 15) / 8 * 8;
-	return at;
-}
-
-static uint64_t add_bytes(Memory *self, const uint8_t *bytes, size_t n)
-{
-	uint64_t at = self->free;
-
-	set_pointer(self, at + self->layout->type, TYPES + 16);
-	set(self, at + self->layout->size, n, 8);
-	memcpy(self->bytes + at + self->layout->bytes_data, bytes, n);
-	self->free += (self->layout->bytes_data + n + 15) / 8 * 8;
-	return at;
-}
-
-static uint64_t add_name(Memory *self, const char *name)
-{
-	return add_text(self, name, strlen(name), 1);
-}
-
-/* Code of ten instructions, two on each line from the first on. */
-static void set_code(Memory *self, unsigned number, uint32_t first_line, uint64_t name)
-{
-	static const uint8_t table[] = {0x80 | 10 << 3 | 1, 0, 0, 0x80 | 11 << 3 | 1, 0, 0,
-		0x80 | 11 << 3 | 1, 0, 0, 0x80 | 11 << 3 | 1, 0, 0, 0x80 | 11 << 3 | 1, 0, 0};
-	const LodePythonLayout *layout = self->layout;
-	uint64_t at = CODES + number * CODE_STEP;
-
-	set_pointer(self, at + layout->type, TYPES);
-	set(self, at + layout->code_size, 10, 8);
-	set(self, at + layout->code_first_line, first_line, 4);
-	set_pointer(self, at + layout->code_name, name);
-	set_pointer(self, at + layout->code_file, add_name(self, "/home/me/app.py"));
-	set_pointer(self, at + layout->code_lines, add_bytes(self, table, sizeof(table)));
-}
-
-/* Frame 0 is the outermost. */
-static void set_frame(Memory *self, unsigned number, unsigned code, int instruction)
-{
-	const LodePythonLayout *layout = self->layout;
-	uint64_t at = FRAMES + number * FRAME_STEP, code_at = CODES + code * CODE_STEP;
-
-	set_pointer(self, at + layout->frame_code, code_at);
-	set_pointer(self, at + layout->frame_instruction,
-		code_at + layout->code_bytes + (uint64_t)(int64_t)(2 * instruction));
-	if (number > 0)
-		set_pointer(self, at + layout->frame_previous, FRAMES + (number - 1) * FRAME_STEP);
-	else
-		set(self, at + layout->frame_previous, 0, 8);
-	set_pointer(self, CFRAME + layout->current_frame, at);
-}
-
-static void memory_init(Memory *self)
-{
-	const LodePythonSymbols symbols = {
-		BASE + RUNTIME, BASE + TYPES, BASE + TYPES + 8, BASE + TYPES + 16, VERSION};
-	const LodeForeignMemory memory = {read_memory, self};
-
-	*self = (Memory){.bytes = g_malloc0(SIZE),
-		.free = ALLOCATED,
-		.layout = lode_python_layout_find(VERSION),
-		.look = g_new0(LodeScriptLook, 1),
-		.codes = g_array_new(FALSE, FALSE, sizeof(LodeScriptCode)),
-		.next_code = 5,
-		.now_ns = 1000000000};
-	set_pointer(self, RUNTIME + self->layout->interpreters_head, INTERPRETER);
-	set_pointer(self, INTERPRETER + self->layout->threads_head, THREAD);
-	set(self, THREAD + self->layout->native_thread, TID, 8);
-	set_pointer(self, THREAD + self->layout->cframe, CFRAME);
-	self->frames = lode_python_frames_new(&symbols, &memory, &self->next_code);
+	python_image_init(&self->image, facts);
+	self->look = g_new0(LodeScriptLook, 1);
+	self->codes = g_array_new(FALSE, FALSE, sizeof(LodeScriptCode));
+	self->now_ns = 1000000000;
+	self->frames = lode_python_frames_new(
+		&self->image.symbols, &self->image.memory, &self->image.next_code);
 	g_assert_nonnull(self->frames);
 }
 
@@ -145,9 +33,24 @@ static void memory_clear(Memory *self)
 	lode_python_frames_free(self->frames);
 	g_array_unref(self->codes);
 	g_free(self->look);
-	g_free(self->bytes);
+	python_image_clear(&self->image);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Memory, memory_clear)
+
+static uint64_t add_name(Memory *self, const char *name)
+{
+	return python_image_add_name(&self->image, name);
+}
+
+static void set_code(Memory *self, unsigned number, uint32_t first_line, const char *name)
+{
+	python_image_set_code(&self->image, number, first_line, add_name(self, name));
+}
+
+static void set_frame(Memory *self, unsigned number, unsigned code, int instruction)
+{
+	python_image_set_frame(&self->image, number, code, instruction);
+}
 
 static LodeFramesOutcome look(Memory *self)
 {
@@ -161,13 +64,13 @@ static const LodeScriptCode *code_at(const Memory *self, guint i)
 	return &g_array_index(self->codes, LodeScriptCode, i);
 }
 
-static void test_frames(void)
+static void test_frames(const void *facts)
 {
 	g_auto(Memory) memory;
 
-	memory_init(&memory);
-	set_code(&memory, 0, 1, add_name(&memory, "<module>"));
-	set_code(&memory, 1, 30, add_name(&memory, "Table.find"));
+	memory_init(&memory, facts);
+	set_code(&memory, 0, 1, "<module>");
+	set_code(&memory, 1, 30, "Table.find");
 	set_frame(&memory, 0, 0, 9);
 	set_frame(&memory, 1, 1, 2);
 	set_frame(&memory, 2, 1, -1); /* before its first instruction */
@@ -184,44 +87,108 @@ static void test_frames(void)
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.codes->len, ==, 2);
 	/* other code where some was */
-	set_code(&memory, 1, 60, add_name(&memory, "later"));
+	set_code(&memory, 1, 60, "later");
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.codes->len, ==, 3);
 	g_assert_cmpstr(code_at(&memory, 2)->function, ==, "later");
 	g_assert_cmpuint(memory.look->frames[1].line, ==, 61);
 }
 
-static void test_threads(void)
+/* Each instruction has the line of its pair. */
+static void test_instructions(const void *facts)
 {
 	g_auto(Memory) memory;
 
-	memory_init(&memory);
+	memory_init(&memory, facts);
+	set_code(&memory, 0, 7, "f");
+	for (unsigned i = 0; i < 10; i++) {
+		set_frame(&memory, 0, 0, (int)i);
+		g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+		g_assert_cmpuint(memory.look->frames[0].line, ==, 7 + i / 2);
+	}
+}
+
+/* Frames by which C calls Python are passed over, also where nothing else is. */
+static void test_hidden(const void *data)
+{
+	const PythonFacts *facts = data;
+	g_auto(Memory) memory;
+
+	memory_init(&memory, facts);
+	set_code(&memory, 0, 1, "f");
+	for (unsigned i = 0; i < 3; i++)
+		set_frame(&memory, i, 0, 2);
+	python_image_set(
+		&memory.image, python_image_frame(1) + facts->frame_owner, facts->hidden_owner, 1);
+	python_image_set(&memory.image, python_image_frame(1) + facts->frame_code, 0, 8);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+	g_assert_cmpuint(memory.look->n_frames, ==, 2);
+	python_image_set_pointer(&memory.image, python_image_frame(1) + facts->frame_previous,
+		python_image_frame(1));
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+	g_assert_cmpuint(memory.look->flags, ==, LODE_SCRIPT_IS_CUT);
+}
+
+static void test_threads(const void *data)
+{
+	const PythonFacts *facts = data;
+	g_auto(Memory) memory;
+
+	memory_init(&memory, facts);
+	PythonImage *image = &memory.image;
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE); /* no frame */
-	set_code(&memory, 0, 1, add_name(&memory, "f"));
+	set_code(&memory, 0, 1, "f");
 	set_frame(&memory, 0, 0, 0);
 	g_assert_cmpint(lode_python_frames_read(memory.frames, TID + 1, memory.now_ns + 1,
 				memory.look, memory.codes),
 		==, LODE_FRAMES_NONE);
 	/* a list without an end */
-	set_pointer(&memory, THREAD + memory.layout->next_thread, THREAD);
-	set_pointer(&memory, INTERPRETER + memory.layout->next_interpreter, INTERPRETER);
+	python_image_set_pointer(
+		image, PYTHON_IMAGE_THREAD + facts->thread_next, PYTHON_IMAGE_THREAD);
+	python_image_set_pointer(image, PYTHON_IMAGE_INTERPRETER + facts->next_interpreter,
+		PYTHON_IMAGE_INTERPRETER);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
-	set(&memory, THREAD + memory.layout->native_thread, TID + 1, 8);
+	/* it has become another's */
+	python_image_set(image, PYTHON_IMAGE_POSIX_THREAD + 720, TID + 1, 4);
+	if (facts->thread_native != 0)
+		python_image_set(image, PYTHON_IMAGE_THREAD + facts->thread_native, TID + 1, 8);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE);
+}
+
+/* A thread of a second interpreter; what says that it is of another one is none. */
+static void test_interpreters(const void *data)
+{
+	const PythonFacts *facts = data;
+	const uint64_t second = PYTHON_IMAGE_INTERPRETER, first = 0x180000;
+	g_auto(Memory) memory;
+
+	memory_init(&memory, facts);
+	PythonImage *image = &memory.image;
+	set_code(&memory, 0, 1, "f");
+	set_frame(&memory, 0, 0, 0);
+	python_image_set_pointer(image, PYTHON_IMAGE_RUNTIME + facts->interpreters_head, first);
+	python_image_set_pointer(image, first + facts->next_interpreter, second);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+	python_image_set_pointer(image, PYTHON_IMAGE_THREAD + facts->thread_interpreter, first);
+	memory.now_ns += 1000000000;
+	lode_python_frames_read(memory.frames, TID + 1, memory.now_ns, memory.look, memory.codes);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE);
 }
 
 /* Wide characters, half of a surrogate pair, a NUL, a name of a million characters. */
-static void test_names(void)
+static void test_names(const void *facts)
 {
 	static const uint16_t wide[] = {0x4e2d, 'x', 0xd800};
 	static const uint32_t wider[] = {0x1f40d, 0x110000, 0};
 	g_autofree char *long_name = g_strnfill(900000, 'n');
 	g_auto(Memory) memory;
 
-	memory_init(&memory);
-	set_code(&memory, 0, 1, add_text(&memory, wide, 3, 2));
-	set_code(&memory, 1, 1, add_text(&memory, wider, 3, 4));
-	set_code(&memory, 2, 1, add_name(&memory, long_name));
+	memory_init(&memory, facts);
+	python_image_set_code(
+		&memory.image, 0, 1, python_image_add_text(&memory.image, wide, 3, 2));
+	python_image_set_code(
+		&memory.image, 1, 1, python_image_add_text(&memory.image, wider, 3, 4));
+	set_code(&memory, 2, 1, long_name);
 	for (unsigned i = 0; i < 3; i++)
 		set_frame(&memory, i, i, 0);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
@@ -234,157 +201,271 @@ static void expect_torn(Memory *self, uint64_t offset, uint64_t value, size_t si
 {
 	uint8_t before[8];
 
-	memcpy(before, self->bytes + offset, size);
-	set(self, offset, value, size);
+	memcpy(before, self->image.bytes + offset, size);
+	python_image_set(&self->image, offset, value, size);
 	g_assert_cmpint(look(self), ==, LODE_FRAMES_TORN);
 	g_assert_cmpuint(self->look->n_frames, ==, 0);
-	memcpy(self->bytes + offset, before, size);
+	memcpy(self->image.bytes + offset, before, size);
 	g_assert_cmpint(look(self), ==, LODE_FRAMES_FOUND);
 }
 
-static void test_torn(void)
+static void test_torn(const void *data)
 {
+	const uint64_t base = PYTHON_IMAGE_BASE, code = PYTHON_IMAGE_CODES;
+	const PythonFacts *facts = data;
 	g_auto(Memory) memory;
 
-	memory_init(&memory);
-	const LodePythonLayout *layout = memory.layout;
-	set_code(&memory, 0, 1, add_name(&memory, "f"));
+	memory_init(&memory, facts);
+	set_code(&memory, 0, 1, "f");
 	set_frame(&memory, 0, 0, 1);
 	set_frame(&memory, 1, 0, 2);
-	uint64_t frame = FRAMES + FRAME_STEP, code = CODES;
-	expect_torn(&memory, CFRAME + layout->current_frame, 0x77, 8);
-	expect_torn(&memory, CFRAME + layout->current_frame, UINT64_MAX - 4, 8);
-	expect_torn(&memory, frame + layout->frame_previous, BASE + SIZE - 8, 8);
-	expect_torn(&memory, frame + layout->frame_code, 0, 8);
-	expect_torn(&memory, frame + layout->frame_code, BASE + FRAMES, 8);
-	expect_torn(&memory, frame + layout->frame_owner, 200, 1);
-	expect_torn(&memory, frame + layout->frame_instruction, BASE + CODES, 8);
-	expect_torn(&memory, frame + layout->frame_instruction,
-		BASE + CODES + layout->code_bytes + 3, 8);
-	expect_torn(&memory, code + layout->type, BASE + TYPES + 8, 8);
-	expect_torn(&memory, code + layout->code_size, UINT64_C(1) << 40, 8);
-	expect_torn(&memory, code + layout->code_name, BASE + 3, 8);
+	uint64_t frame = python_image_frame(1);
+	uint64_t top = facts->has_cframe ? PYTHON_IMAGE_CFRAME + facts->cframe_frame
+	                                 : PYTHON_IMAGE_THREAD + facts->thread_top;
+	expect_torn(&memory, top, 0x77, 8);
+	expect_torn(&memory, top, UINT64_MAX - 4, 8);
+	expect_torn(&memory, frame + facts->frame_previous, base + PYTHON_IMAGE_BYTES - 8, 8);
+	expect_torn(&memory, frame + facts->frame_code, 0, 8);
+	expect_torn(&memory, frame + facts->frame_code, base + PYTHON_IMAGE_FRAMES, 8);
+	expect_torn(&memory, code + TYPE, base, 8);
+	expect_torn(&memory, code + facts->code_name, base + 3, 8);
+	if (facts->code_instructions == 0) {
+		expect_torn(&memory, frame + facts->frame_owner, facts->worst_owner, 1);
+		expect_torn(&memory, frame + facts->frame_instruction, base + code, 8);
+		expect_torn(&memory, frame + facts->frame_instruction,
+			base + code + facts->code_bytes + 3, 8);
+		expect_torn(&memory, code + 16, UINT64_C(1) << 40, 8);
+	} else {
+		expect_torn(&memory, frame + facts->frame_instruction, 22, 4);
+		expect_torn(&memory, frame + facts->frame_instruction, (uint32_t)-2, 4);
+		expect_torn(&memory, code + facts->code_instructions, base + PYTHON_IMAGE_BYTES, 8);
+	}
 }
 
 /* Frames that lead to themselves. */
-static void test_loop(void)
+static void test_loop(const void *data)
 {
+	const PythonFacts *facts = data;
 	g_auto(Memory) memory;
 
-	memory_init(&memory);
-	set_code(&memory, 0, 1, add_name(&memory, "f"));
+	memory_init(&memory, facts);
+	set_code(&memory, 0, 1, "f");
 	set_frame(&memory, 0, 0, 1);
-	set_pointer(&memory, FRAMES + memory.layout->frame_previous, FRAMES);
+	python_image_set_pointer(&memory.image, python_image_frame(0) + facts->frame_previous,
+		python_image_frame(0));
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->n_frames, ==, LODE_SCRIPT_MAX_FRAMES);
 	g_assert_cmpuint(memory.look->flags, ==, LODE_SCRIPT_IS_CUT);
 }
 
-/* More than are read at once, in the order of the stack. */
-static void test_deep(void)
+/* More than are read at once, and more than a look has, in the order of the stack. */
+static void test_deep(const void *facts)
 {
-	enum { DEPTH = 120 };
-	g_auto(Memory) memory;
+	static const unsigned depths[] = {120, 800};
 
-	memory_init(&memory);
-	set_code(&memory, 0, 1, add_name(&memory, "f"));
-	set_code(&memory, 1, 100, add_name(&memory, "g"));
-	for (unsigned i = 0; i < DEPTH; i++)
-		set_frame(&memory, i, i % 2, (int)(i % 10));
-	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
-	g_assert_cmpuint(memory.look->n_frames, ==, DEPTH);
-	for (unsigned i = 0; i < DEPTH; i++) {
-		unsigned number = DEPTH - 1 - i;
-		g_assert_cmpuint(memory.look->frames[i].line, ==,
-			(number % 2 == 0 ? 1 : 100) + number % 10 / 2);
+	for (size_t k = 0; k < G_N_ELEMENTS(depths); k++) {
+		g_auto(Memory) memory;
+		memory_init(&memory, facts);
+		set_code(&memory, 0, 1, "f");
+		set_code(&memory, 1, 100, "g");
+		for (unsigned i = 0; i < depths[k]; i++)
+			set_frame(&memory, i, i % 2, (int)(i % 10));
+		g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+		g_assert_cmpuint(memory.look->n_frames, ==, MIN(depths[k], LODE_SCRIPT_MAX_FRAMES));
+		for (unsigned i = 0; i < memory.look->n_frames; i++) {
+			unsigned number = depths[k] - 1 - i;
+			g_assert_cmpuint(memory.look->frames[i].line, ==,
+				(number % 2 == 0 ? 1 : 100) + number % 10 / 2);
+		}
 	}
 }
 
-static void test_random(void)
+static void test_random(const void *facts)
 {
 	static const uint32_t seeds[] = {1, 2, 3};
 
 	for (size_t s = 0; s < G_N_ELEMENTS(seeds); s++) {
 		g_autoptr(GRand) random = g_rand_new_with_seed(seeds[s]);
 		g_auto(Memory) memory;
-		memory_init(&memory);
-		set_code(&memory, 0, 1, add_name(&memory, "f"));
-		set_code(&memory, 1, 9, add_name(&memory, "g"));
+		memory_init(&memory, facts);
+		set_code(&memory, 0, 1, "f");
+		set_code(&memory, 1, 9, "g");
 		for (unsigned i = 0; i < 5; i++)
 			set_frame(&memory, i, i % 2, 3);
-		const uint64_t places[] = {THREAD, CFRAME, FRAMES, FRAMES + FRAME_STEP, CODES,
-			CODES + CODE_STEP, ALLOCATED};
-		for (unsigned i = 0; i < 3000; i++) {
+		const uint64_t places[] = {PYTHON_IMAGE_THREAD, PYTHON_IMAGE_CFRAME,
+			PYTHON_IMAGE_FRAMES, python_image_frame(1), PYTHON_IMAGE_CODES,
+			PYTHON_IMAGE_CODES + PYTHON_IMAGE_CODE_STEP, PYTHON_IMAGE_ALLOCATED};
+		for (unsigned i = 0; i < random_rounds(1000, 10000); i++) {
 			uint64_t at = places[g_rand_int_range(random, 0, G_N_ELEMENTS(places))] +
 			              (uint64_t)g_rand_int_range(random, 0, 200);
-			uint8_t before = memory.bytes[at];
-			memory.bytes[at] = (uint8_t)g_rand_int(random);
+			uint8_t before = memory.image.bytes[at];
+			memory.image.bytes[at] = (uint8_t)g_rand_int(random);
 			look(&memory);
 			g_assert_cmpuint(memory.look->n_frames, <=, LODE_SCRIPT_MAX_FRAMES);
 			for (uint32_t k = 0; k < memory.look->n_frames; k++)
 				g_assert_cmpuint(
 					memory.look->frames[k].line - 1, <, LODE_SCRIPT_MAX_LINE);
 			if (i % 4 != 0)
-				memory.bytes[at] = before;
+				memory.image.bytes[at] = before;
 		}
 	}
 }
 
-/* The table that CPython 3.11.2 made of a function of fourteen lines, and what its co_lines() says:
- * loops, an exception, a call over several lines. */
-static void test_lines(void)
+/* Builds whose objects are larger (with lists of all objects, for debugging), and versions that are
+ * not known: no frames rather than wrong ones. */
+static void test_other_layouts(const void *data)
 {
-	static const char hex[] = "8000d80c0d8045d81015f0000a0517f0000a05178804d80b0f9035883d883dd8"
-				  "0c119553981491599459"
-				  "d10c1e8845f004060917d80c119553f00003190ef00003190ee0191df0050319"
-				  "0ef10003190ef4000319"
-				  "0ef10003160ef40003160ef100030d0e88458845f8f50800101af000010917f0"
-				  "00010917f000010917d8"
-				  "0c119051894a884588458845f003010917f8f8f8e00b10804c";
-	static const LodePythonLine expected[] = {{0, 1}, {2, 2}, {6, 3}, {14, 4}, {22, 5}, {58, 7},
-		{60, 8}, {78, 10}, {80, 8}, {120, 12}, {138, 13}, {152, 12}, {160, 14}};
-	g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(LodePythonLine));
-	uint8_t table[(sizeof(hex) - 1) / 2];
+	const PythonFacts *facts = data;
+	const uint64_t sizes[] = {0, UINT64_MAX, facts->code_basic_size + 16};
+	g_auto(PythonImage) image;
+	uint32_t next = 0;
 
-	for (size_t i = 0; i < sizeof(table); i++)
-		table[i] = (uint8_t)(g_ascii_xdigit_value(hex[2 * i]) << 4 |
+	python_image_init(&image, facts);
+	for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+		python_image_set(&image, PYTHON_IMAGE_TYPES + BASIC_SIZE, sizes[i], 8);
+		g_assert_null(lode_python_frames_new(&image.symbols, &image.memory, &next));
+	}
+	python_image_set(&image, PYTHON_IMAGE_TYPES + BASIC_SIZE, facts->code_basic_size, 8);
+	image.symbols.version_hex = 0x030f00f0;
+	g_assert_null(lode_python_frames_new(&image.symbols, &image.memory, &next));
+}
+
+/* What 3.13 and 3.14 say of themselves, each word of it changed. */
+static void test_described(const void *facts)
+{
+	static const uint64_t values[] = {0, 7, 499, 1 << 20, UINT64_MAX};
+	g_auto(Memory) memory;
+	uint32_t next = 0;
+
+	memory_init(&memory, facts);
+	set_code(&memory, 0, 1, "f");
+	for (unsigned i = 0; i < 5; i++)
+		set_frame(&memory, i, 0, 3);
+	for (unsigned i = 0; i < 96 * G_N_ELEMENTS(values); i++) {
+		uint64_t at = PYTHON_IMAGE_RUNTIME + i / G_N_ELEMENTS(values) * 8;
+		uint64_t before;
+		memcpy(&before, memory.image.bytes + at, sizeof(before));
+		python_image_set(&memory.image, at, values[i % G_N_ELEMENTS(values)], 8);
+		LodePythonFrames *frames = lode_python_frames_new(
+			&memory.image.symbols, &memory.image.memory, &next);
+		if (frames != NULL)
+			lode_python_frames_read(
+				frames, TID, memory.now_ns, memory.look, memory.codes);
+		g_assert_cmpuint(memory.look->n_frames, <=, LODE_SCRIPT_MAX_FRAMES);
+		lode_python_frames_free(frames);
+		python_image_set(&memory.image, at, before, 8);
+	}
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+}
+
+/* --- lines --- */
+
+typedef struct {
+	const char *name;
+	LodePythonTable kind;
+	const char *hex;
+	uint32_t code_bytes;
+	LodePythonLine expected[20]; /* 0 ends them */
+} Table;
+
+/* The tables that CPython made of functions, and what its co_lines() or dis.findlinestarts() says:
+ * loops, an exception, a call over several lines, a long line; code without a line of its own. */
+static const Table tables[] = {
+	{"3.8", LODE_PYTHON_LNOTAB, "0001040108010801ac020201040102ff0a020e020401020102fe0a03", 246,
+		{{0, 2}, {4, 3}, {12, 4}, {20, 5}, {192, 7}, {194, 8}, {198, 9}, {200, 8},
+			{210, 10}, {224, 12}, {228, 13}, {230, 14}, {232, 12}, {242, 15}}},
+	{"3.10", LODE_PYTHON_RANGES,
+		"040108010801aa0102ff02030401020108ff04070cfb04020201020106fe040302fb", 244,
+		{{0, 2}, {4, 3}, {12, 4}, {20, 5}, {190, 4}, {192, 7}, {194, 8}, {198, 9}, {200, 8},
+			{208, 15}, {212, 10}, {224, 12}, {228, 13}, {230, 14}, {232, 12}, {238, 15},
+			{242, 10}}},
+	{"3.10, cleaning up", LODE_PYTHON_RANGES, "02010c010e011601088002ff", 60,
+		{{0, 2}, {2, 3}, {14, 4}, {28, 5}, {58, 4}}},
+	{"3.11", LODE_PYTHON_LOCATIONS,
+		"8000d80c0d8045d81015f0000a0517f0000a05178804d80b0f9035883d883dd8"
+		"0c119553981491599459"
+		"d10c1e8845f004060917d80c119553f00003190ef00003190ee0191df0050319"
+		"0ef10003190ef4000319"
+		"0ef10003160ef40003160ef100030d0e88458845f8f50800101af000010917f0"
+		"00010917f000010917d8"
+		"0c119051894a884588458845f003010917f8f8f8e00b10804c",
+		164,
+		{{0, 1}, {2, 2}, {6, 3}, {14, 4}, {22, 5}, {58, 7}, {60, 8}, {78, 10}, {80, 8},
+			{120, 12}, {138, 13}, {152, 12}, {160, 14}}},
+};
+
+static GBytes *bytes_of(const char *hex)
+{
+	size_t n = strlen(hex) / 2;
+	uint8_t *bytes = g_malloc(n);
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)(g_ascii_xdigit_value(hex[2 * i]) << 4 |
 				     g_ascii_xdigit_value(hex[2 * i + 1]));
-	lode_python_lines_read(table, sizeof(table), 1, 164, lines);
-	g_assert_cmpuint(lines->len, ==, G_N_ELEMENTS(expected));
-	g_assert_true(memcmp(lines->data, expected, sizeof(expected)) == 0);
-	g_assert_cmpuint(lode_python_lines_find(lines, 21, 1), ==, 4);
-	g_assert_cmpuint(lode_python_lines_find(lines, 162, 1), ==, 14);
+	return g_bytes_new_take(bytes, n);
+}
+
+static void test_lines(const void *data)
+{
+	const Table *table = data;
+	g_autoptr(GBytes) bytes = bytes_of(table->hex);
+	g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(LodePythonLine));
+	guint n = 0;
+
+	lode_python_lines_read(table->kind, bytes, 1, table->code_bytes, lines);
+	for (; table->expected[n].line != 0; n++) {
+		const LodePythonLine *expected = &table->expected[n];
+		uint32_t end = n + 1 < G_N_ELEMENTS(table->expected) && expected[1].line != 0
+		                       ? expected[1].offset
+		                       : table->code_bytes;
+		for (uint32_t i = expected->offset; i < end; i++)
+			g_assert_cmpuint(lode_python_lines_find(lines, i, 1), ==, expected->line);
+	}
+	g_assert_cmpuint(lines->len, ==, n);
 	/* cut short, and in other code */
-	for (size_t i = 0; i < sizeof(table); i++) {
-		g_autofree uint8_t *part = g_memdup2(table, i);
+	for (gsize i = 0; i < g_bytes_get_size(bytes); i++) {
+		g_autoptr(GBytes) part = g_bytes_new_from_bytes(bytes, 0, i);
 		g_array_set_size(lines, 0);
-		lode_python_lines_read(part, i, LODE_SCRIPT_MAX_LINE - 3, 164, lines);
+		lode_python_lines_read(
+			table->kind, part, LODE_SCRIPT_MAX_LINE - 3, table->code_bytes, lines);
 		for (guint k = 0; k < lines->len; k++)
 			g_assert_cmpuint(g_array_index(lines, LodePythonLine, k).line, <=,
 				LODE_SCRIPT_MAX_LINE);
 	}
 }
 
-static void test_versions(void)
+static void add_tests(const PythonFacts *facts)
 {
-	const LodePythonSymbols symbols = {.version_hex = 0x030c00f0};
-	const LodeForeignMemory memory = {read_memory, NULL};
-	uint32_t next = 0;
+	static const struct {
+		const char *name;
+		GTestDataFunc test;
+	} tests[] = {{"frames", test_frames}, {"instructions", test_instructions},
+		{"hidden", test_hidden}, {"threads", test_threads},
+		{"interpreters", test_interpreters}, {"names", test_names}, {"torn", test_torn},
+		{"loop", test_loop}, {"deep", test_deep}, {"random", test_random},
+		{"other-layouts", test_other_layouts}, {"described", test_described}};
 
-	g_assert_null(lode_python_frames_new(&symbols, &memory, &next));
+	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+		g_autofree char *path = g_strdup_printf(
+			"/process/python-frames/%s/%s", facts->name, tests[i].name);
+		if ((tests[i].test != test_hidden || facts->hidden_owner != 0) &&
+			(tests[i].test != test_described || facts->version_hex >> 16 >= 0x030d))
+			g_test_add_data_func(path, facts, tests[i].test);
+	}
 }
 
 int main(int argc, char **argv)
 {
+	size_t n;
+	const PythonFacts *facts = python_facts(&n);
+
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/process/python-frames/frames", test_frames);
-	g_test_add_func("/process/python-frames/threads", test_threads);
-	g_test_add_func("/process/python-frames/names", test_names);
-	g_test_add_func("/process/python-frames/torn", test_torn);
-	g_test_add_func("/process/python-frames/loop", test_loop);
-	g_test_add_func("/process/python-frames/deep", test_deep);
-	g_test_add_func("/process/python-frames/random", test_random);
-	g_test_add_func("/process/python-frames/lines", test_lines);
-	g_test_add_func("/process/python-frames/versions", test_versions);
+	for (size_t i = 0; i < n; i++)
+		add_tests(&facts[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+		g_autofree char *path = g_strdup_printf(
+			"/process/python-frames/lines/%s", tables[i].name);
+		g_test_add_data_func(path, &tables[i], test_lines);
+	}
 	return g_test_run();
 }
