@@ -11,9 +11,10 @@
 
 struct LodeOwnLines {
 	const LodeProfile *profile;
-	GPtrArray *globs; /* GPatternSpec */
-	bool *is_own;     /* of each location */
-	uint32_t *lines;  /* of each inlining: the own line nearest to it; LODE_NONE: none */
+	GPtrArray *globs;            /* GPatternSpec */
+	GHashTable *of_interpreters; /* source files of their code; borrowed from the profile */
+	bool *is_own;                /* of each location */
+	uint32_t *lines; /* of each inlining: the own line nearest to it; LODE_NONE: none */
 };
 
 bool lode_is_toolchain_folder(const char *path)
@@ -42,10 +43,11 @@ static bool is_dependency(const char *path)
 		       strchr(version, '/') != NULL);
 }
 
-/* Python's library and packages that were installed, and what is compiled into the interpreter. */
+/* Python's library and packages that were installed, what is compiled into the interpreter, and its
+ * headers. */
 static bool is_python_library(const char *path)
 {
-	return g_str_has_prefix(path, "<frozen ") ||
+	return g_str_has_prefix(path, "<frozen ") || strstr(path, "/include/python3.") != NULL ||
 	       (g_str_has_suffix(path, ".py") && strstr(path, "/lib/python") != NULL);
 }
 
@@ -126,7 +128,7 @@ bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
 	for (guint i = 0; i < self->globs->len; i++)
 		if (g_pattern_spec_match_string(self->globs->pdata[i], path))
 			return true;
-	return !lode_is_toolchain_file(path);
+	return !lode_is_toolchain_file(path) && !g_hash_table_contains(self->of_interpreters, path);
 }
 
 bool lode_own_lines_is_own_frame(const LodeOwnLines *self, const LodeFrame *frame)
@@ -135,6 +137,47 @@ bool lode_own_lines_is_own_frame(const LodeOwnLines *self, const LodeFrame *fram
 	       !lode_is_system_library(frame->image) &&
 	       (frame->file == NULL ? !lode_is_run_time_code(frame->image)
 				    : lode_own_lines_is_own_file(self, frame->file));
+}
+
+/* Whether an image is an interpreter, or an extension of its own library. */
+static bool is_of_interpreter(const LodeImage *image)
+{
+	const char *slash = strrchr(image->path, '/');
+
+	return image->kind == LODE_IMAGE_FILE &&
+	       (lode_is_interpreter(slash != NULL ? slash + 1 : image->path) ||
+		       strstr(image->path, "/lib-dynload/") != NULL);
+}
+
+static void add_file(LodeOwnLines *self, uint32_t location)
+{
+	const char *file = LODE_AT(self->profile->locations, LodeLocation, location).file;
+
+	if (file != NULL)
+		g_hash_table_add(self->of_interpreters, (char *)file);
+}
+
+static void find_files_of_interpreters(LodeOwnLines *self)
+{
+	const LodeProfile *profile = self->profile;
+
+	for (guint i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		if (!is_of_interpreter(lode_profile_image(profile, function->image)))
+			continue;
+		for (uint32_t k = 0; k < function->n_instructions; k++) {
+			uint32_t at = function->first_instruction + k;
+			uint32_t location = lode_profile_instruction(profile, at)->location;
+			uint32_t inlining = lode_profile_inlining_of(profile, at);
+			if (location != LODE_NONE)
+				add_file(self, location);
+			for (; inlining != LODE_NONE;
+				inlining =
+					LODE_AT(profile->inlinings, LodeInlining, inlining).outer)
+				add_file(self, LODE_AT(profile->inlinings, LodeInlining, inlining)
+						       .location);
+		}
+	}
 }
 
 /* A file is judged once, as locations share few. */
@@ -166,6 +209,8 @@ LodeOwnLines *lode_own_lines_new(const LodeProfile *profile, const char *const *
 		g_ptr_array_add(self->globs, g_pattern_spec_new(*globs));
 	self->is_own = g_new0(bool, MAX(profile->locations->len, 1));
 	self->lines = g_new(uint32_t, MAX(profile->inlinings->len, 1));
+	self->of_interpreters = g_hash_table_new(g_str_hash, g_str_equal);
+	find_files_of_interpreters(self);
 	judge_locations(self);
 	for (guint i = 0; i < profile->inlinings->len; i++) {
 		const LodeInlining *inlining = &LODE_AT(profile->inlinings, LodeInlining, i);
@@ -181,6 +226,7 @@ void lode_own_lines_free(LodeOwnLines *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->globs);
+	g_hash_table_unref(self->of_interpreters);
 	g_free(self->is_own);
 	g_free(self->lines);
 	g_free(self);

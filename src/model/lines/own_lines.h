@@ -35,7 +35,8 @@ uint32_t lode_own_lines_find_access(const LodeOwnLines *self, const LodeMemorySa
 /* Whether a location is in a file of the user's own. */
 bool lode_own_lines_is_own(const LodeOwnLines *self, uint32_t location);
 
-/* Whether lines of a source file are the user's own. */
+/* Whether lines of a source file are the user's own: not those of an interpreter, wherever it was
+ * built. */
 bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path);
 
 /* Whether a frame of a stack is of the user's own code: not of the kernel, of a system library or

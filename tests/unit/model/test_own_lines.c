@@ -31,8 +31,10 @@ static uint32_t random_location(LodeProfile *profile, GRand *random)
 static LodeProfile *random_inlinings(GRand *random)
 {
 	LodeProfile *profile = lode_profile_new();
+	const LodeImage image = {.path = lode_profile_intern(profile, "/home/me/app")};
 	const LodeFunction function = {.name = lode_profile_intern(profile, "worker")};
 
+	g_array_append_val(profile->images, image);
 	g_array_append_val(profile->functions, function);
 	for (int i = 0; i < 40; i++)
 		lode_profile_inlining(profile, random_location(profile, random),
@@ -154,6 +156,46 @@ static void test_files(void)
 		g_assert_false(lode_is_toolchain_file(own[i]));
 }
 
+/* An interpreter that somebody built, its own extension, and an extension of the user's. */
+static void test_interpreters(void)
+{
+	static const struct {
+		const char *image, *file;
+		bool is_own;
+	} cases[] = {
+		{"/home/me/.pyenv/versions/3.12.1/lib/libpython3.12.so.1.0",
+			"/tmp/build/Objects/listobject.c", false},
+		{"/home/me/.pyenv/versions/3.12.1/lib/python3.12/lib-dynload/_json.so",
+			"/tmp/build/Modules/_json.c", false},
+		{"/home/me/fast.so", "/home/me/fast.c", true},
+		{"/home/me/fast.so", "/home/me/include/python3.12/object.h", false},
+	};
+	static const char *const globs[] = {"*listobject.c", NULL};
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	for (uint32_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodeImage image = {.path = lode_profile_intern(profile, cases[i].image)};
+		const LodeFunction function = {.name = lode_profile_intern(profile, "f"),
+			.image = i,
+			.first_instruction = i,
+			.n_instructions = 1};
+		const LodeInstruction instruction = {.function = i,
+			.location = lode_profile_location(
+				profile, lode_profile_intern(profile, cases[i].file), 7, NULL)};
+		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->instructions, instruction);
+		lode_profile_set_inlining(profile, i, LODE_NONE);
+	}
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
+	g_autoptr(LodeOwnLines) asked = lode_own_lines_new(profile, globs);
+	for (uint32_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		g_assert_true(
+			lode_own_lines_is_own(own, lode_own_lines_find(own, i)) == cases[i].is_own);
+	g_assert_true(lode_own_lines_is_own(asked, lode_own_lines_find(asked, 0)));
+	g_assert_false(lode_own_lines_is_own_file(own, "/tmp/build/Objects/listobject.c"));
+}
+
 static void test_java(void)
 {
 	static const struct {
@@ -186,6 +228,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/own-lines/random", test_random);
 	g_test_add_func("/own-lines/files", test_files);
+	g_test_add_func("/own-lines/interpreters", test_interpreters);
 	g_test_add_func("/own-lines/java", test_java);
 	g_test_add_func("/own-lines/libraries", test_libraries);
 	return g_test_run();
