@@ -17,6 +17,10 @@ static void add_function(LodeProfile *profile, const char *file, uint32_t first,
 			.location = lode_profile_location(profile, file, line, NULL)};
 		g_array_append_val(profile->instructions, one);
 	}
+	const LodeImage image = {.path = lode_profile_intern(profile, "/src/app")};
+
+	if (profile->images->len == 0)
+		g_array_append_val(profile->images, image);
 	g_array_append_val(profile->functions, function);
 }
 
