@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autoptr(GArray) codes = g_array_new(FALSE, FALSE, sizeof(LodeScriptCode));
 	g_autofree LodeScriptLook *look = g_new0(LodeScriptLook, 1);
 	Changing changing = {.changes = data + 1, .n_changes = size > 0 ? (size - 1) / CHANGE : 0};
-	const LodeForeignMemory memory = {read_memory, &changing};
+	const LodeForeignMemory memory = {.read = read_memory, .data = &changing};
 
 	if (size == 0)
 		return 0;

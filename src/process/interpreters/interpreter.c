@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/interpreters/interpreter.h"
 
+#include "process/interpreters/foreign_memory.h"
+#include "process/interpreters/perl_frames.h"
 #include "process/interpreters/python_frames.h"
 
 static void *open_python(
@@ -12,8 +14,8 @@ static void *open_python(
 		.bytes_type = symbols[3],
 		.frame_type = symbols[4]};
 
-	if (symbols[5] != 0 && memory->read(memory->data, symbols[5], &all.version_hex,
-				       sizeof(all.version_hex)) != sizeof(all.version_hex))
+	if (symbols[5] != 0 &&
+		!lode_foreign_read(memory, symbols[5], &all.version_hex, sizeof(all.version_hex)))
 		return NULL;
 	return lode_python_frames_new(&all, memory, next_code);
 }
@@ -34,4 +36,6 @@ const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
 		{"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "PyFrame_Type",
 			"Py_Version"},
 		5, open_python, read_python, close_python},
+	{"perl", {"PL_curinterp", "PL_interp_size", "PL_op_name"}, 3, lode_perl_frames_open,
+		lode_perl_frames_read, lode_perl_frames_close},
 };

@@ -16,10 +16,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How the other process' memory is read: as much from `address` on as there is, at most `size`. */
+typedef struct {
+	uint64_t address;
+	void *to;
+	size_t size;
+} LodeForeignPart;
+
+/* How the other process' memory is read: as much from `address` on as there is, at most `size`; and
+ * several parts as nearly at once as can be: false where one of them is not there as a whole. */
 typedef struct {
 	size_t (*read)(void *data, uint64_t address, void *to, size_t size);
 	void *data;
+	bool (*read_parts)(void *data, const LodeForeignPart *parts, size_t n);
 } LodeForeignMemory;
 
 typedef enum {
@@ -54,7 +62,7 @@ typedef struct {
 	void (*close)(void *frames);
 } LodeInterpreter;
 
-enum { LODE_N_INTERPRETERS = 1 };
+enum { LODE_N_INTERPRETERS = 2 };
 extern const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS];
 
 /* An interpreter that a process has. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 /* Between two searches for an interpreter, at first and at most: a search takes some hundred
  * microseconds. */
@@ -16,7 +17,7 @@
 
 /* Code that calls and returns all the time would be seen too seldom, if what is torn were not read
  * again. */
-enum { MOST_READS = 3 };
+enum { MOST_READS = 3, MAX_PARTS = 8 };
 
 struct LodeScriptLooks {
 	pid_t pid;
@@ -63,6 +64,22 @@ static size_t read_memory(void *data, uint64_t address, void *to, size_t size)
 	return lode_process_memory_read(self->pid, address, to, size);
 }
 
+static bool read_parts(void *data, const LodeForeignPart *parts, size_t n)
+{
+	const LodeScriptLooks *self = data;
+	struct iovec local[MAX_PARTS], remote[MAX_PARTS];
+	size_t size = 0;
+
+	if (n > MAX_PARTS)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		local[i] = (struct iovec){parts[i].to, parts[i].size};
+		remote[i] = (struct iovec){(void *)(uintptr_t)parts[i].address, parts[i].size};
+		size += parts[i].size;
+	}
+	return process_vm_readv(self->pid, local, n, remote, n, 0) == (ssize_t)size;
+}
+
 /* Whether it is another program than was searched. */
 static bool has_changed(LodeScriptLooks *self)
 {
@@ -81,7 +98,7 @@ static bool has_changed(LodeScriptLooks *self)
 /* Code keeps its numbers where the interpreter is the one that was known. */
 static void search(LodeScriptLooks *self, uint64_t now_ns)
 {
-	const LodeForeignMemory memory = {read_memory, self};
+	const LodeForeignMemory memory = {read_memory, self, read_parts};
 
 	if (has_changed(self))
 		self->pause_ns = FIRST_SEARCH_NS / 2;

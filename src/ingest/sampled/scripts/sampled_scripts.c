@@ -370,6 +370,7 @@ bool lode_sampled_scripts_is_loop(const LodeSampledScripts *self, const LodePlac
 	/* What the names begin with. */
 	static const char *const loops[] = {
 		"_PyEval_EvalFrameDefault", /* CPython */
+		"Perl_runops_standard",
 	};
 
 	if (place->image >= lode_code_images_count(self->images))

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/interpreters/perl_frames.h"
+
+const LodePerlLayout lode_perl_layouts[] = {
+	{
+		/* 5.36 */
+		.interpreter_size = 3768,
+		.n_operations = 414,
+		.statement = 208,
+		.stack_info = 224,
+		.main_root = 1808,
+		.compiling = 1936,
+		.contexts = 8,
+		.previous_info = 16,
+		.context_index = 32,
+		.context_most = 36,
+		.info_bytes = 48,
+		.context_bytes = 104,
+		.context_kind = 0,
+		.context_operation = 2,
+		.context_statement = 16,
+		.context_sub = 72,
+		.operation_sibling = 8,
+		.operation_type = 32,
+		.operation_flags = 33,
+		.statement_line = 36,
+		.statement_file = 48,
+		.statement_number = 60,
+		.statement_bytes = 88,
+		.more_siblings = 0x40,
+		.next_state = 195,
+		.debug_state = 196,
+		.leave_eval = 346,
+		.enter_eval = 345,
+		.body = 0,
+		.flags = 12,
+		.value = 16,
+		.sub_stash = 32,
+		.sub_start = 40,
+		.sub_root = 48,
+		.sub_name = 56,
+		.sub_flags = 92,
+		.sub_bytes = 104,
+		.glob_name = 32,
+		.glob_stash = 40,
+		.stash_name = 32,
+		.stash_name_count = 60,
+		.key_length = 4,
+		.key_text = 8,
+	},
+};
+
+const unsigned lode_n_perl_layouts = G_N_ELEMENTS(lode_perl_layouts);
