@@ -8,6 +8,7 @@ LodeWaits *lode_waits_new(void)
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodeWait));
 	self->causes = g_array_new(FALSE, TRUE, sizeof(LodeWaitCause));
 	self->slices = g_array_new(FALSE, TRUE, sizeof(LodeWaitSlice));
+	self->programs = g_array_new(FALSE, TRUE, sizeof(LodeWaitProgram));
 	return self;
 }
 
@@ -18,7 +19,19 @@ void lode_waits_free(LodeWaits *self)
 	g_array_unref(self->rows);
 	g_array_unref(self->causes);
 	g_array_unref(self->slices);
+	g_array_unref(self->programs);
 	g_free(self);
+}
+
+bool lode_waits_have_programs(const LodeWaits *self)
+{
+	static const double least = 0.01;
+	double running = 0;
+
+	for (guint i = 0; self != NULL && i < self->programs->len; i++)
+		running += g_array_index(self->programs, LodeWaitProgram, i).running_ns;
+	return running > 0 && self->clock_ns > 0 && self->programs->len > 1 &&
+	       g_array_index(self->programs, LodeWaitProgram, 1).running_ns >= least * running;
 }
 
 static const char *const reason_words[LODE_N_WAIT_REASONS] = {

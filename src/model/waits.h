@@ -88,11 +88,24 @@ typedef struct {
 	double low_ns;  /* by which the program is shorter in a replay without them */
 } LodeWaitCause;
 
+/* All processes that ran one program at their end. */
+typedef struct {
+	char *name; /* NULL: unknown */
+	double processes;
+	double running_ns; /* of their threads */
+	double lives_ns;   /* from begin to end, of each process */
+	double lived_ns;   /* of the clock: at least one was there; lives ÷ this were at once */
+	double path_ns;    /* of the critical path: they ran */
+	double alone_ns;   /* no other thread of the recording ran */
+} LodeWaitProgram;
+
 typedef struct LodeWaits {
-	GArray *rows;    /* LodeWait, by waiting_ns, falling */
-	GArray *causes;  /* LodeWaitCause */
-	GArray *slices;  /* LodeWaitSlice, by thread and begin; empty: not known, as of a part */
-	double clock_ns; /* from the program's begin to its end, or as long as it was recorded */
+	GArray *rows;     /* LodeWait, by waiting_ns, falling */
+	GArray *causes;   /* LodeWaitCause */
+	GArray *slices;   /* LodeWaitSlice, by thread and begin; empty: not known, as of a part */
+	GArray *programs; /* LodeWaitProgram, by running_ns, falling; empty: not known, as of a part
+	                   */
+	double clock_ns;  /* from the program's begin to its end, or as long as it was recorded */
 	double running_ns, waiting_ns; /* of all threads */
 	double seen_ns;                /* of the waiting: its reason is known */
 	double refused_ns;             /* of the waiting: the system refused to say what for, but
@@ -107,6 +120,10 @@ typedef struct LodeWaits {
 LodeWaits *lode_waits_new(void);
 void lode_waits_free(LodeWaits *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaits, lode_waits_free)
+
+/* Whether two programs at least have a hundredth of the processors' time; false where that is not
+ * known, as of a part, or NULL. */
+bool lode_waits_have_programs(const LodeWaits *self);
 
 /* "lock", "condition" …, as in JSON; and back: LODE_N_WAIT_REASONS: no such word. */
 const char *lode_wait_reason_to_text(LodeWaitReason reason);

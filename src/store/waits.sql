@@ -43,6 +43,17 @@ CREATE TABLE IF NOT EXISTS wait_total (
 	path_threads REAL NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS wait_program (
+	id INTEGER PRIMARY KEY,
+	name TEXT,
+	processes REAL NOT NULL,
+	running_ns REAL NOT NULL,
+	lives_ns REAL NOT NULL,
+	lived_ns REAL NOT NULL,
+	path_ns REAL NOT NULL,
+	alone_ns REAL NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS wait_slice (
 	id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,

@@ -91,4 +91,4 @@ END
 "$lode" run -F 2000 -o y.lode -- sh two.sh >out 2>err
 status=$?
 check "the head of a run names its programs" "$(status_is 0)" \
-	"$(holds grep -Eq '^programs: known [0-9.]+ %, sh [0-9.]+ %$|^programs: sh [0-9.]+ %, known [0-9.]+ %$' err)"
+	"$(holds grep -Eq '^programs: (known [0-9.]+ s on processors, sh|sh [0-9.]+ s on processors, known) [0-9.]+ s' err)"

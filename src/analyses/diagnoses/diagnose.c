@@ -101,11 +101,11 @@ static bool is_of_others(const char *path, const char *base)
 }
 
 /* Only causes in code have authors: a user can call a service or the kernel differently, or with
- * other settings. */
+ * other settings, and start processes differently. */
 static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
 {
 	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
-		self->scope == LODE_SCOPE_KERNEL)
+		self->scope == LODE_SCOPE_KERNEL || strcmp(self->cause, "wait-child") == 0)
 		return;
 	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
 	const LodeImage *image = lode_profile_image(

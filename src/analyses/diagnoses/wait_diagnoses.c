@@ -39,7 +39,8 @@ typedef struct {
 	GHashTable *threads;        /* as of groups */
 	double waiting_ns, path_ns, count, longest_ns, looks, most_ns;
 	uint32_t cause;
-	double low, high; /* of the clock */
+	double low, high;      /* of the clock */
+	LodeChildren children; /* of waits for such */
 } Cause;
 
 typedef struct {
@@ -57,6 +58,7 @@ static void cause_free(void *data)
 
 	g_ptr_array_unref(self->groups);
 	g_hash_table_unref(self->threads);
+	lode_children_clear(&self->children);
 	g_free(self);
 }
 
@@ -177,8 +179,13 @@ static void gather(Diagnosing *self, const GArray *groups)
 		}
 		add_group(one, group);
 	}
-	for (guint i = 0; i < self->causes->len; i++)
-		set_savings(self, g_ptr_array_index(self->causes, i));
+	for (guint i = 0; i < self->causes->len; i++) {
+		Cause *cause = g_ptr_array_index(self->causes, i);
+		set_savings(self, cause);
+		if (cause->first->reason == LODE_WAIT_CHILD)
+			lode_children_init(
+				&cause->children, self->profile, cause->groups, cause->waiting_ns);
+	}
 }
 
 /* Looks that are much fewer than the waits say only roughly which these were. */
@@ -225,6 +232,13 @@ static bool is_herd(const Diagnosing *self, const Cause *cause)
 
 static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause)
 {
+	static const char *const kinds[] = {
+		[LODE_CHILDREN_UNKNOWN] = NULL,
+		[LODE_CHILDREN_FEW] = NULL,
+		[LODE_CHILDREN_SHORT] = "wait-child:short",
+		[LODE_CHILDREN_SERIAL] = "wait-child:serial",
+		[LODE_CHILDREN_NARROW] = "wait-child:narrow",
+	};
 	const LodeWaitGroup *first = cause->first;
 	LodeCauseWords words = {0};
 	double mean = mean_of(cause);
@@ -243,6 +257,8 @@ static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause
 	if (cause->longest_ns >= DELAYED_FROM_NS && cause->longest_ns <= DELAYED_TO_NS &&
 		mean >= LEAST_MEAN * cause->longest_ns)
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
+	if (kinds[cause->children.kind] != NULL)
+		lode_cause_rules_add_words(self->rules, kinds[cause->children.kind], &words);
 	return lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
 }
 
@@ -378,6 +394,30 @@ static char *objects_text(const Cause *self)
 		g_ptr_array_add(names, more);
 	g_ptr_array_add(names, NULL);
 	return g_strjoinv(", ", (char **)names->pdata);
+}
+
+/* "sed ×400, 2.4 ms each" */
+static char *children_text(const Cause *cause)
+{
+	g_autofree char *life = time_text(cause->children.life_ns);
+
+	return g_strdup_printf("%s, %s each", cause->children.text, life);
+}
+
+static void add_children(
+	const Diagnosing *self, LodeDiagnosis *diagnosis, const LodeChildren *children)
+{
+	g_autofree char *life = time_text(children->life_ns);
+	g_autofree char *running = time_text(children->running_ns);
+	double processors = self->profile->n_processors;
+	g_autofree char *of = processors > 0 ? g_strdup_printf(", on %.0f processors", processors)
+	                                     : NULL;
+
+	if (children->text == NULL)
+		return;
+	lode_diagnosis_add_evidence(diagnosis, children->processes, "processes",
+		"%.0f processes lived for %s on average, %s of it on a processor; %.2g at once%s",
+		children->processes, life, running, children->at_once, of != NULL ? of : "");
 }
 
 static void add_lengths(LodeDiagnosis *diagnosis, const Cause *cause)
@@ -521,7 +561,8 @@ static void add(
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
 	bool is_serial = cause->first->reason == LODE_WAIT_JOIN ||
 	                 cause->first->reason == LODE_WAIT_CONDITION;
-	diagnosis->object = objects_text(cause);
+	diagnosis->object = cause->children.text != NULL ? children_text(cause)
+	                                                 : objects_text(cause);
 	diagnosis->title = diagnosis->object != NULL
 	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)
 	                           : g_strdup(rule->title);
@@ -544,6 +585,7 @@ static void add(
 		add_meanwhile(diagnosis, cause, groups, &runs);
 	if (cause->first->reason == LODE_WAIT_PROCESSOR)
 		add_processors(self, diagnosis, cause);
+	add_children(self, diagnosis, &cause->children);
 	add_lengths(diagnosis, cause);
 	if (!is_serial)
 		add_holder(diagnosis, cause->first);
@@ -578,7 +620,8 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 	gather(&self, groups);
 	for (guint i = 0; i < causes->len && is_much(&self); i++) {
 		const Cause *cause = g_ptr_array_index(causes, i);
-		if (cause->high >= LEAST_SAVED && is_known(cause))
+		if (cause->high >= LEAST_SAVED && is_known(cause) &&
+			cause->children.kind != LODE_CHILDREN_FEW)
 			add(&self, out, cause, groups);
 	}
 }

@@ -90,3 +90,33 @@ const char *lode_wait_object_text(const char *object);
 
 /* The word of its reason: "lock", and "other:eventfd_read" with its call. The caller frees it. */
 char *lode_wait_group_reason(const LodeWaitGroup *self);
+
+/*
+ * The processes that waits for children are for, by the times of their programs: the same of many
+ * short ones, of a few one after the other, and of several at once is three things to a user.
+ *
+ *   sh     ━╮ · · ╭━╮ · · ╭━╮ · · ╭━     waits of one thread
+ *   sed     ╰━━━━━╯ ╰━━━━━╯ ╰━━━━━╯      3 processes, 1 at once
+ */
+
+typedef enum {
+	LODE_CHILDREN_UNKNOWN, /* no program is known, as of a part */
+	LODE_CHILDREN_FEW,     /* what they do themselves says more */
+	LODE_CHILDREN_SHORT,   /* many, which take no longer than it takes to start one */
+	LODE_CHILDREN_SERIAL,  /* several, one after the other */
+	LODE_CHILDREN_NARROW,  /* at once, but fewer than there are processors */
+} LodeChildrenKind;
+
+typedef struct {
+	LodeChildrenKind kind;
+	char *text;       /* owned: "sed ×400, expr ×12"; NULL: unknown */
+	double processes; /* of all programs */
+	double life_ns;   /* of each, on average */
+	double running_ns;
+	double at_once; /* on average, while there was a wait for them */
+} LodeChildren;
+
+/* Of groups (LodeWaitGroup *) of waits for children that go away together, which waited so long. */
+void lode_children_init(
+	LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups, double waiting_ns);
+void lode_children_clear(LodeChildren *self);

@@ -221,6 +221,51 @@ static LodeWaitReason reason_of_futex(const LodeWaitQuestion *question, char **o
 	return says.reason;
 }
 
+/* --- processes --- */
+
+/* More generations are not asked. */
+enum { MOST_GENERATIONS = 8 };
+
+/* The process that a look says is waited for; NULL: none, or it is not known. */
+static const LodeThread *process_of(const LodeWaitQuestion *question, uint32_t *out_number)
+{
+	const LodeWaitLook *look = question->look;
+
+	if ((look->flags & LODE_LOOK_HAS_PROCESS) == 0 || look->n_words == 0)
+		return NULL;
+	*out_number = lode_threads_look_up(
+		question->threads, look->words[0], look->words[0], question->time_ns);
+	return *out_number != LODE_NONE
+	               ? &LODE_AT(question->threads->threads, LodeThread, *out_number)
+	               : NULL;
+}
+
+/* Whether the waiting process started the one that it waits for, or one that did. */
+static bool is_for_child(const LodeWaitQuestion *question)
+{
+	uint32_t number;
+	const LodeThread *process = process_of(question, &number);
+
+	for (unsigned i = 0; process != NULL && i < MOST_GENERATIONS; i++) {
+		number = lode_threads_starter(question->threads, number);
+		if (number == LODE_NONE)
+			return false;
+		if (LODE_AT(question->threads->threads, LodeThread, number).pid ==
+			question->record->pid)
+			return true;
+	}
+	return false;
+}
+
+/* Its program, which it may not have executed yet when it was looked at. */
+static char *process_text(const LodeWaitQuestion *question)
+{
+	uint32_t number;
+	const LodeThread *process = process_of(question, &number);
+
+	return process != NULL && process->name != NULL ? clean_text(process->name) : NULL;
+}
+
 /* --- system calls --- */
 
 static LodeWaitReason reason_of_descriptor(const LodeWaitLook *look, LodeWaitReason of_file)
@@ -325,6 +370,10 @@ LodeWaitReason lode_wait_reason_find(
 		reason = reason_by_kernel(question, reason_without_call(look), out_object);
 	else if (!is_stopped(look))
 		reason = reason_of_call(question, lode_wait_call_find(name), out_object);
+	if (lode_wait_may_be_for_child(reason, name) && is_for_child(question))
+		reason = LODE_WAIT_CHILD;
+	if (*out_object == NULL && (reason == LODE_WAIT_CHILD || reason == LODE_WAIT_PIPE))
+		*out_object = process_text(question);
 	if (reason == LODE_WAIT_SLEEP && *out_object == NULL && look->timeout_ns > 0)
 		*out_object = time_text(look->timeout_ns);
 	if (*out_object == NULL)

@@ -403,6 +403,15 @@ bool lode_wait_is_for_signal(const char *call)
 	return fits("rt_sigsuspend sigsuspend rt_sigtimedwait rt_sigtimedwait_time64 pause", call);
 }
 
+bool lode_wait_may_be_for_child(LodeWaitReason reason, const char *call)
+{
+	if (call == NULL)
+		return false;
+	return (reason == LODE_WAIT_PIPE && fits("read readv preadv* *poll* *select*", call)) ||
+	       (reason == LODE_WAIT_POLL && fits("*poll* *select*", call)) ||
+	       (reason == LODE_WAIT_OTHER && lode_wait_is_for_signal(call));
+}
+
 bool lode_wait_is_of_kernel(const char *thread_name)
 {
 	return fits("iou-wrk-* iou-sqp-*", thread_name);

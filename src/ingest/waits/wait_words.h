@@ -32,6 +32,10 @@ const LodeWaitCall *lode_wait_call_find(const char *name);
 /* Whether a system call waits for a signal, as of a child's end. */
 bool lode_wait_is_for_signal(const char *call);
 
+/* Whether a wait of this reason, in this system call (NULL: none), is for a child's end or output
+ * where a child has the other end of the pipe, or was there: all but writes to a full pipe. */
+bool lode_wait_may_be_for_child(LodeWaitReason reason, const char *call);
+
 /* By the function of the kernel that a thread sleeps in (wchan of proc(5)); the names differ by
  * version. LODE_N_WAIT_REASONS: not known. `out_is_futex`: the reason is not told by it alone. */
 LodeWaitReason lode_wait_reason_of_kernel(const char *function, bool *out_is_futex);

@@ -6,6 +6,7 @@
 #include "base/monotonic_clock.h"
 #include "record/process_memory.h"
 #include "record/waits/look_record.h"
+#include "record/waits/waited_process.h"
 #include "sources/perf_data/wait_look.h"
 
 #include <arpa/inet.h>
@@ -22,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -495,22 +497,115 @@ static int descriptor_of(const LodeLookedThread *self, const Call *call, const L
 	return one.fd;
 }
 
-/* The name of the child that is waited for; of any child: of the first one. */
-static void describe_child(const LodeLookedThread *self, uint64_t wanted, char *text, size_t size)
+/* --- processes --- */
+
+/* The wait is for that process, whose name is the target where it has no better one. */
+static void take_process(LodeWaitLook *look, pid_t process, char *text, size_t size)
 {
 	char path[PATH_BYTES];
-	long child = (int32_t)wanted;
 
-	if (child <= 0) {
-		read_line(self, "children", text, size);
-		child = strtol(text, NULL, 10);
-	}
-	text[0] = '\0';
-	if (child <= 0)
+	if (process <= 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%ld/comm", child);
+	look->flags |= LODE_LOOK_HAS_PROCESS;
+	look->n_words = 1;
+	look->words[0] = (uint32_t)process;
+	if (text[0] != '\0')
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)process);
 	read_path(path, text, size);
 	text[strcspn(text, "\n")] = '\0';
+}
+
+/* "Pid:	7" of a descriptor that is a process (pidfd_open(2)). */
+static pid_t process_of_descriptor(const LodeLookedThread *self, int number)
+{
+	char path[PATH_BYTES], text[TEXT_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)self->process->pid, number);
+	read_path(path, text, sizeof(text));
+	const char *line = strstr(text, "Pid:");
+	return line != NULL ? (pid_t)strtol(line + strlen("Pid:"), NULL, 10) : 0;
+}
+
+/* Whether a call waits for a child, or for the signal that comes when one ends; which, 0: any. */
+static bool is_for_child(const LodeLookedThread *self, const LodeWaitLook *look, pid_t *out_child)
+{
+	*out_child = 0;
+	switch (native_call(look)) {
+	case SYS_wait4:
+		*out_child = (int32_t)look->arguments[0];
+		return true;
+	case SYS_waitid:
+		if (look->arguments[0] == P_PID)
+			*out_child = (int32_t)look->arguments[1];
+		if (look->arguments[0] == P_PIDFD)
+			*out_child = process_of_descriptor(self, (int)look->arguments[1]);
+		return true;
+	case SYS_clone:
+	case SYS_clone3:
+	case SYS_rt_sigsuspend:
+#if defined(SYS_vfork)
+	case SYS_vfork:
+	case SYS_pause:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool writes(const LodeWaitLook *look)
+{
+	switch (native_call(look)) {
+	case SYS_write:
+	case SYS_writev:
+	case SYS_pwrite64:
+	case SYS_pwritev:
+	case SYS_pwritev2:
+	case SYS_sendfile:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Of a poll at several pipes, as at the output and the errors of a child: the end of the first. */
+static pid_t end_of_polled(const LodeLookedThread *self, const LodeWaitLook *look)
+{
+	enum { MOST_POLLED = 4 };
+	struct pollfd polled[MOST_POLLED];
+	size_t n = look->arguments[1];
+	char text[PATH_BYTES];
+	pid_t process = 0;
+
+	if (!is_poll(look) || n < 2 || n > MOST_POLLED ||
+		lode_process_memory_read(self->process->pid, look->arguments[0], polled,
+			n * sizeof(polled[0])) != n * sizeof(polled[0]))
+		return 0;
+	for (size_t i = 0; i < n && process == 0; i++) {
+		describe_descriptor(self, look, polled[i].fd, text, sizeof(text));
+		if (!g_str_has_prefix(text, "pipe:["))
+			return 0;
+		process = lode_waited_pipe_end(
+			self->process->pid, self->tid, text, (polled[i].events & POLLOUT) == 0);
+	}
+	return process;
+}
+
+static void describe_process(
+	const LodeLookedThread *self, int descriptor, LodeWaitLook *look, char *text, size_t size)
+{
+	pid_t pid = self->process->pid, child;
+
+	if (is_for_child(self, look, &child))
+		take_process(look, lode_waited_child(pid, self->tid, child), text, size);
+	else if (g_str_has_prefix(text, "pipe:["))
+		take_process(look, lode_waited_pipe_end(pid, self->tid, text, !writes(look)), text,
+			size);
+	else if (strcmp(text, "anon_inode:[pidfd]") == 0)
+		take_process(look, process_of_descriptor(self, descriptor), text, size);
+	else if (descriptor < 0)
+		take_process(look, end_of_polled(self, look), text, size);
 }
 
 static void describe_target(
@@ -520,11 +615,7 @@ static void describe_target(
 
 	if (descriptor >= 0)
 		describe_descriptor(self, look, descriptor, text, size);
-	if (native_call(look) == SYS_wait4)
-		describe_child(self, look->arguments[0], text, size);
-	if (native_call(look) == SYS_waitid)
-		describe_child(self, look->arguments[0] == 1 /* P_PID */ ? look->arguments[1] : 0,
-			text, size);
+	describe_process(self, descriptor, look, text, size);
 	look->target = text;
 }
 

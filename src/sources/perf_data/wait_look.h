@@ -13,8 +13,10 @@
  *   u64 timeout_ns      that it wanted to wait; 0: not known
  *   i64 holder_call     what the holder of the lock did, like `call`; -2: it ran
  *   u64 state           a letter of proc(5), such as 'S'
- *   u32 words[12]       around a futex, from 8 bytes before its address on; n_words of them are
- * read text, 0, text, 0    what the descriptor is, or the child; the kernel's function (wchan)
+ *   u32 words[12]       around a futex, from 8 bytes before its address on; or the process that
+ *                       is waited for: a child, or that at the other end of a pipe; n_words of
+ *                       them are read text, 0, text, 0    what the descriptor is, or the child; the
+ * kernel's function (wchan)
  *
  * docs/reference/formats/waits.md describes it for others.
  */
@@ -43,6 +45,7 @@ enum {
 	LODE_LOOK_ON_32_BITS = 2,   /* the numbers of calls are those of i386 */
 	LODE_LOOK_WAS_REFUSED = 4,  /* only the kernel's function is known */
 	LODE_LOOK_TIME_IS_LEFT = 8, /* timeout_ns is from the look on, not from the wait's begin */
+	LODE_LOOK_HAS_PROCESS = 16, /* words[0] is the process that is waited for */
 };
 
 enum { LODE_LOOK_NO_CALL = -1, LODE_LOOK_RUNS = -2 };

@@ -61,6 +61,7 @@ static const LodeColumn facts[] = {
 	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
 	{"is_kernel_sampled", AT(LodeProfile, is_kernel_sampled), LODE_COLUMN_FLAG, 0},
 	{"others_share", AT(LodeProfile, speed.others), LODE_COLUMN_AMOUNT, 0},
+	{"processors", AT(LodeProfile, n_processors), LODE_COLUMN_AMOUNT, 0},
 	{"program", AT(LodeProfile, program), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"read_rate_l1", RATE(read, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_l2", RATE(read, LODE_RATE_L2), LODE_COLUMN_AMOUNT, 0},
@@ -409,9 +410,9 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 static bool is_optional(const char *key)
 {
 	static const char *const keys[] = {"chain_ns", "chain_scatter", "core", "cycles_per_ns",
-		"equal_samples", "is_kernel_sampled", "others_share", "speed_runs", "steal_share",
-		"system_error", "system_seconds", "user_seconds", "walk_ns", "walk_scatter",
-		"wall_seconds", NULL};
+		"equal_samples", "is_kernel_sampled", "others_share", "processors", "speed_runs",
+		"steal_share", "system_error", "system_seconds", "user_seconds", "walk_ns",
+		"walk_scatter", "wall_seconds", NULL};
 
 	return g_strv_contains(keys, key) || g_str_has_prefix(key, "read_rate_") ||
 	       g_str_has_prefix(key, "write_rate_");

@@ -99,6 +99,19 @@ static const LodeColumn slice_columns[] = {
 };
 
 #undef AT
+#define AT(member) offsetof(LodeWaitProgram, member)
+
+static const LodeColumn program_columns[] = {
+	{"name", AT(name), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"processes", AT(processes), LODE_COLUMN_AMOUNT, 0},
+	{"running_ns", AT(running_ns), LODE_COLUMN_AMOUNT, 0},
+	{"lives_ns", AT(lives_ns), LODE_COLUMN_AMOUNT, 0},
+	{"lived_ns", AT(lived_ns), LODE_COLUMN_AMOUNT, 0},
+	{"path_ns", AT(path_ns), LODE_COLUMN_AMOUNT, 0},
+	{"alone_ns", AT(alone_ns), LODE_COLUMN_AMOUNT, 0},
+};
+
+#undef AT
 #define AT(member) offsetof(LodeWaits, member)
 
 static const LodeColumn total_columns[] = {
@@ -118,6 +131,8 @@ static const LodeRowTable wait_tables[] = {
 	LODE_ROW_TABLE_OF(LodeWaits, rows, "wait", LodeWait, wait_columns, NULL),
 	{"wait_slice", sizeof(LodeWaitSlice), slice_columns, G_N_ELEMENTS(slice_columns), NULL,
 		AT(slices), true},
+	{"wait_program", sizeof(LodeWaitProgram), program_columns, G_N_ELEMENTS(program_columns),
+		NULL, AT(programs), true},
 };
 
 /* Of one row: the struct itself. */
@@ -184,6 +199,7 @@ bool lode_wait_tables_read(LodeProfile *profile, LodeDatabase *database, GError 
 	total.rows = waits->rows;
 	total.causes = waits->causes;
 	total.slices = waits->slices;
+	total.programs = waits->programs;
 	*waits = total;
 	if (!check_waits(waits, UINT32_MAX, error))
 		return false;

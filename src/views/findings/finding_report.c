@@ -30,6 +30,7 @@
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
+#include "views/profile/program_lines.h"
 #include "views/profile/thread_times.h"
 
 #include <math.h>

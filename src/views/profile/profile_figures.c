@@ -157,22 +157,3 @@ char *lode_profile_simulated(const LodeProfile *profile)
 	first += strlen(simulated_begins);
 	return g_strndup(first, (gsize)(end - first));
 }
-
-char *lode_profile_programs(const LodeProfile *profile)
-{
-	enum { MOST = 3 };
-	GString *text = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE];
-
-	if (profile->stacks != NULL) {
-		g_autoptr(GArray)
-			rows = lode_program_shares_new(profile, LODE_PROGRAMS_BY_COMMAND, NULL);
-		const LodeProgramShare *row = (const LodeProgramShare *)(void *)rows->data;
-		bool has_two = rows->len > 1 && row[1].share >= 0.01;
-		for (guint i = 0; has_two && i < MIN(rows->len, MOST); i++)
-			g_string_append_printf(text, "%s%s %s", i > 0 ? ", " : "",
-				row[i].name != NULL ? row[i].name : "(unknown)",
-				lode_number_format_share(row[i].share, share));
-	}
-	return g_string_free(text, text->len == 0);
-}

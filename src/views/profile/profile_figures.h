@@ -46,7 +46,3 @@ double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnres
 
 /* "12 executions, 3 places": what a reason concerns. The caller frees it. */
 char *lode_profile_unresolved_extent(const LodeUnresolved *row);
-
-/* "cc1 61.2 %, as 20.1 %, make 5.0 %": the heaviest three programs, where two at least have a
- * hundredth; else NULL, as without stacks. Not yet harmless for a terminal. The caller frees it. */
-char *lode_profile_programs(const LodeProfile *profile);

@@ -13,6 +13,7 @@
 #include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
+#include "views/profile/program_lines.h"
 #include "views/profile/thread_times.h"
 #include "views/profile/wait_lines.h"
 
@@ -171,8 +172,10 @@ static void put_below_figures(
 	if (threads != NULL)
 		lode_display_print(terminal, out, "%s", threads);
 	g_autofree char *programs = lode_profile_programs(profile);
-	if (programs != NULL)
-		lode_display_print(terminal, out, "programs: %s", programs);
+	if (programs == NULL)
+		return;
+	g_autofree char *shown = lode_display_text(programs, terminal->is_ascii);
+	lode_display_print(terminal, out, "programs: %s", shown);
 }
 
 static void put_sampling_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)

@@ -6,6 +6,7 @@
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
+#include "views/profile/program_lines.h"
 
 #include <math.h>
 
@@ -120,6 +121,26 @@ static char *describe(const LodeProfile *profile, const GArray *parts, bool is_o
 	return g_string_free(text, FALSE);
 }
 
+/* Of several programs: those that the end waited for, then the waits. */
+static char *describe_programs(
+	const LodeWaits *waits, const GArray *parts, const LodeTerminal *terminal)
+{
+	GString *text = g_string_new(NULL);
+
+	lode_finding_append_amount(text, waits->clock_ns / 1e9);
+	g_string_append(text, " s by the clock");
+	lode_programs_append_path(text, waits);
+	for (guint n = 0; n < MIN(parts->len, MOST_PARTS); n++) {
+		const Part *part = &g_array_index(parts, Part, n);
+		if (part->first->reason == LODE_WAIT_PROCESSOR)
+			continue;
+		if (part->ns < LEAST_PART * waits->clock_ns)
+			break;
+		append_part(text, part->first, part->ns / waits->clock_ns, terminal);
+	}
+	return g_string_free(text, FALSE);
+}
+
 char *lode_waits_head(const LodeProfile *profile, const LodeTerminal *terminal)
 {
 	const LodeWaits *waits = profile->waits;
@@ -129,6 +150,10 @@ char *lode_waits_head(const LodeProfile *profile, const LodeTerminal *terminal)
 		return NULL;
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
 	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
+	if (waits->has_path && lode_waits_have_programs(waits)) {
+		g_autoptr(GArray) parts = sum_parts(profile, groups, true);
+		return describe_programs(waits, parts, terminal);
+	}
 	if (waits->has_path) {
 		g_autoptr(GArray) parts = sum_parts(profile, groups, true);
 		text = describe(profile, parts, true, waits->clock_ns, terminal);

@@ -479,6 +479,46 @@ static void test_child(void)
 		look_for(&self, SYS_wait4);
 		g_assert_cmpint(g_get_monotonic_time(), <, until_us);
 	} while (strcmp(self.record.look.target, "sleep") != 0);
+	g_assert_true((self.record.look.flags & LODE_LOOK_HAS_PROCESS) != 0);
+	g_assert_cmpuint(self.record.look.words[0], ==, (uint32_t)child);
+	kill(child, SIGTERM);
+	end(&self);
+}
+
+/* A child holds the other end of the pipe, at a descriptor of its own choice, until it ends. */
+static void *read_child(void *data)
+{
+	Fixture *self = data;
+	char byte;
+	int status;
+
+	g_assert_cmpint(pipe(pipe_ends), ==, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(pipe_ends[1], 9);
+		close(pipe_ends[1]);
+		pause();
+		_exit(0);
+	}
+	close(pipe_ends[1]);
+	self->record.pid = (uint32_t)child;
+	g_atomic_int_set(&self->tid, own_thread());
+	g_assert_cmpint(read(pipe_ends[0], &byte, 1), ==, 0);
+	g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+	close(pipe_ends[0]);
+	return NULL;
+}
+
+static void test_pipe_of_child(void)
+{
+	Fixture self;
+
+	begin(&self, read_child);
+	pid_t child = (pid_t)self.record.pid;
+	look_for(&self, SYS_read);
+	g_assert_true(g_str_has_prefix(self.record.look.target, "pipe:["));
+	g_assert_true((self.record.look.flags & LODE_LOOK_HAS_PROCESS) != 0);
+	g_assert_cmpuint(self.record.look.words[0], ==, (uint32_t)child);
 	kill(child, SIGTERM);
 	end(&self);
 }
@@ -869,6 +909,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/looked-thread/poll", test_poll);
 	g_test_add_func("/record/looked-thread/select", test_select);
 	g_test_add_func("/record/looked-thread/child", test_child);
+	g_test_add_func("/record/looked-thread/pipe-of-child", test_pipe_of_child);
 	g_test_add_func("/record/looked-thread/tcp", test_tcp);
 	g_test_add_func("/record/looked-thread/tcp-of-6", test_tcp_of_6);
 	g_test_add_func("/record/looked-thread/local-sockets", test_local_sockets);

@@ -228,6 +228,18 @@ void assert_equal_waits(const LodeWaits *a, const LodeWaits *b)
 		assert_same(left, right, looks);
 		assert_same(left, right, is_idle);
 	}
+	g_assert_cmpuint(a->programs->len, ==, b->programs->len);
+	for (guint i = 0; i < a->programs->len; i++) {
+		const LodeWaitProgram *left = &LODE_AT(a->programs, LodeWaitProgram, i);
+		const LodeWaitProgram *right = &LODE_AT(b->programs, LodeWaitProgram, i);
+		assert_same_text(left, right, name);
+		assert_same(left, right, processes);
+		assert_same(left, right, running_ns);
+		assert_same(left, right, lives_ns);
+		assert_same(left, right, lived_ns);
+		assert_same(left, right, path_ns);
+		assert_same(left, right, alone_ns);
+	}
 	g_assert_cmpuint(a->slices->len, ==, b->slices->len);
 	for (guint i = 0; i < a->slices->len; i++) {
 		const LodeWaitSlice *left = &LODE_AT(a->slices, LodeWaitSlice, i);

@@ -362,6 +362,18 @@ void random_waits_add(LodeProfile *profile, guint32 seed, uint32_t n_stacks)
 		};
 		g_array_append_val(waits->slices, slice);
 	}
+	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--) {
+		const LodeWaitProgram program = {
+			.name = random_optional_text(profile, rand),
+			.processes = random_amount(rand),
+			.running_ns = random_amount(rand),
+			.lives_ns = random_amount(rand),
+			.lived_ns = random_amount(rand),
+			.path_ns = random_amount(rand),
+			.alone_ns = random_amount(rand),
+		};
+		g_array_append_val(waits->programs, program);
+	}
 	g_rand_free(rand);
 }
 

@@ -2,6 +2,8 @@
 /* Programs and the timeline of random samples, against sums made one by one. */
 #include "views/parts/program_list.h"
 #include "views/profile/profile_figures.h"
+#include "views/profile/program_lines.h"
+#include "views/profile/wait_lines.h"
 
 #include "made_profile.h"
 #include "model/process.h"
@@ -331,6 +333,21 @@ static void test_text(void)
 	g_assert_cmpstr(head, ==, "a 75.0 %, b 25.0 %");
 	LODE_AT(profile->stacks->samples, LodeStackSample, 1).weight = 0.001;
 	g_assert_null(lode_profile_programs(profile));
+	const LodeWaitProgram programs[] = {{(char *)"cc1", 41, 10.9e9, 1.1e10, 9e9, 6e9, 1e9},
+		{(char *)"ld", 1, 2.1e9, 2.1e9, 2.1e9, 2.1e9, 2.1e9},
+		{NULL, 2, 1e3, 1e3, 1e3, 0, 0}};
+	profile->waits = lode_waits_new();
+	profile->waits->clock_ns = 1e10;
+	profile->waits->has_path = true;
+	profile->n_processors = 2;
+	g_array_append_vals(profile->waits->programs, programs, G_N_ELEMENTS(programs));
+	g_autofree char *times = lode_profile_programs(profile);
+	g_assert_cmpstr(times, ==,
+		"cc1 ×41 10.9 s on processors, ld 2.10 s, 1 more; 1.3 of 2 ran at once; ld ran "
+		"alone for 2.10 s");
+	g_autofree char *waits = lode_waits_head(profile, &(LodeTerminal){0});
+	g_assert_cmpstr(
+		waits, ==, "10.0 s by the clock; its end waited 60 % of it for cc1, 21 % for ld");
 }
 
 /* Without samples, without times, with times of any size. */

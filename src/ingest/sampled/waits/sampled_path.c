@@ -25,6 +25,9 @@ enum { MAX_REPLAYS = 32, MIN_REPLAYS = 4, REPLAYED_INTERVALS = 20000000, MAX_CHI
 #define MOST_UNKNOWN 0.1
 #define MOST_IDLE 0.5
 
+/* For so long at most a process that has closed its pipes goes on to its end. */
+#define CLOSING_NS UINT64_C(500000)
+
 /* A process that waits for a child for this part of its time does little else. */
 #define MOSTLY_FOR_CHILD 0.5
 
@@ -150,17 +153,22 @@ static void find_lives(Finding *self)
 	g_array_sort(self->ended, compare_ended);
 }
 
-/* The child of a thread's process that ended last before a wait for one did. */
-static uint32_t find_child(const Finding *self, uint32_t pid, const LodeWaitInterval *wait)
+/* The child of a thread's process that ended last before a wait for one did, or so long after it at
+ * most: its pipe is closed before the kernel tells its end. */
+static uint32_t find_child(
+	const Finding *self, uint32_t pid, const LodeWaitInterval *wait, uint64_t closing_ns)
 {
 	const Ended *ended = (const Ended *)(const void *)self->ended->data;
-	guint n = LODE_PARTITION_POINT(self->ended->len, i, ended[i].end_ns <= wait->end_ns);
+	uint64_t until_ns = wait->end_ns + MIN(closing_ns, UINT64_MAX - wait->end_ns);
+	guint n = LODE_PARTITION_POINT(self->ended->len, i, ended[i].end_ns <= until_ns);
 
 	for (guint i = n; i > 0 && n - i < MAX_CHILDREN; i--) {
-		uint32_t starter = LODE_AT(self->lives, LodePathThread, ended[i - 1].life).starter;
+		const LodePathThread *life = &LODE_AT(
+			self->lives, LodePathThread, ended[i - 1].life);
 		if (ended[i - 1].end_ns <= wait->begin_ns)
 			break;
-		if (starter != LODE_NONE && thread_of(self, starter)->pid == pid)
+		if (life->starter != LODE_NONE && life->begin_ns < wait->end_ns &&
+			thread_of(self, life->starter)->pid == pid)
 			return ended[i - 1].life;
 	}
 	return LODE_NONE;
@@ -179,10 +187,17 @@ static bool is_for_child(const Finding *self, const LodeWaitInterval *wait)
 
 static uint32_t ender_of(const Finding *self, uint32_t life, const LodeWaitInterval *wait)
 {
-	if (wait->other != LODE_NONE)
-		return self->life_of[wait->other];
-	return is_for_child(self, wait) ? find_child(self, thread_of(self, life)->pid, wait)
-	                                : LODE_NONE;
+	const LodeWaitInterval last = {
+		.begin_ns = wait->end_ns - MIN(CLOSING_NS, wait->end_ns), .end_ns = wait->end_ns};
+	uint32_t pid = thread_of(self, life)->pid, child = LODE_NONE;
+
+	/* Who was seen at a look need not be who is waited for at another time. A wait that nobody
+	 * looked at is for the child with whose end it ends. */
+	if (is_for_child(self, wait))
+		child = find_child(self, pid, wait, CLOSING_NS);
+	else if (wait->kind == LODE_WAIT_UNSEEN)
+		child = find_child(self, pid, &last, CLOSING_NS);
+	return child == LODE_NONE && wait->other != LODE_NONE ? self->life_of[wait->other] : child;
 }
 
 static void add_intervals(Finding *self)
@@ -244,8 +259,8 @@ static bool stops_child(const Finding *self, uint32_t root)
 			self->times->intervals, LodeWaitInterval, i);
 		const LodeWaitInterval rest = {.begin_ns = wait->end_ns, .end_ns = UINT64_MAX};
 		if ((double)(wait->end_ns - wait->begin_ns) >= least_ns &&
-			is_for_child(self, wait) && find_child(self, pid, wait) == LODE_NONE &&
-			find_child(self, pid, &rest) != LODE_NONE)
+			is_for_child(self, wait) && find_child(self, pid, wait, 0) == LODE_NONE &&
+			find_child(self, pid, &rest, 0) != LODE_NONE)
 			return true;
 	}
 	return false;
@@ -458,6 +473,7 @@ void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
 	self.intervals = g_array_new(FALSE, FALSE, sizeof(LodePathInterval));
 	self.ended = g_array_new(FALSE, FALSE, sizeof(Ended));
 	find_path(&self, stacks);
+	lode_program_times_find(waits, times, threads, self.pieces);
 	lode_wait_slices_find(waits, times, threads, self.pieces);
 	g_clear_pointer(&self.pieces, g_array_unref);
 	g_array_unref(self.lives);

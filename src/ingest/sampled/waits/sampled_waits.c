@@ -450,7 +450,9 @@ static uint32_t other_of(const LodeSampledWaits *self, const LodeSampledAccess *
 
 	if (reason == LODE_WAIT_JOIN)
 		tid = (uint32_t)look->arguments[2];
-	if (reason == LODE_WAIT_CHILD)
+	if ((look->flags & LODE_LOOK_HAS_PROCESS) != 0)
+		pid = tid = look->words[0];
+	else if (reason == LODE_WAIT_CHILD)
 		pid = tid = (int32_t)look->arguments[0] > 0 ? (uint32_t)look->arguments[0] : 0;
 	return tid != 0 ? lode_threads_look_up(self->threads, pid, tid, sample->time_ns)
 	                : LODE_NONE;
@@ -939,6 +941,7 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	lode_busy_processors_split(profile, waits, &self->times, self->threads);
 	g_array_sort(waits->rows, compare_waits);
 	number_rows(self, waits);
+	profile->n_processors = self->times.n_processors;
 	waits->clock_ns = self->clock_ns;
 	waits->running_ns = self->running_ns;
 	waits->waiting_ns = self->waiting_ns;
@@ -950,5 +953,9 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 		row->is_idle |= lode_run_time_threads_have(self->threads, are_own, row);
 	}
 	lode_sampled_path_find(waits, &self->times, self->threads, are_own, profile->stacks);
+	for (guint i = 0; i < waits->programs->len; i++) {
+		LodeWaitProgram *program = &LODE_AT(waits->programs, LodeWaitProgram, i);
+		program->name = lode_profile_intern(profile, program->name);
+	}
 	return waits;
 }

@@ -98,6 +98,10 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 void lode_sampled_path_find(LodeWaits *waits, const LodeWaitTimes *times,
 	const LodeThreads *threads, const bool *are_own, const LodeStacks *stacks);
 
+/* The programs alone, with names that are those of `threads`. `pieces` as below. */
+void lode_program_times_find(LodeWaits *waits, const LodeWaitTimes *times,
+	const LodeThreads *threads, const GArray *pieces);
+
 /* The slices alone. `pieces` (LodePathPiece) are those of the critical path; NULL: there is none.
  */
 void lode_wait_slices_find(LodeWaits *waits, const LodeWaitTimes *times, const LodeThreads *threads,

@@ -213,6 +213,60 @@ static void test_order(void)
 		g_assert_cmpstr(lode_diagnoses_at(all, i)->cause, ==, cases[i].cause);
 }
 
+/* Processes that a shell, or make, waits for: many short ones, several in a row, fewer at once than
+ * processors; of a few, and of those that keep all processors busy, nothing is said. */
+static void test_children(void)
+{
+	static const struct {
+		double processes, lives;
+		const char *title; /* NULL: no diagnosis */
+	} cases[] = {
+		{400, 0.8, "many short processes: sed ×400, 2 ms each"},
+		{8, 0.8, "processes one after the other: sed ×8, 0.1 s each"},
+		{8, 1.6, "fewer processes at once than processors: sed ×8, 0.2 s each"},
+		{8, 3.0, NULL},
+		{2, 0.8, NULL},
+	};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.9, true);
+		const LodeWaitProgram programs[] = {
+			{(char *)"sed", cases[i].processes, 0.7 * S, cases[i].lives * S, S, 0.7 * S,
+				0.7 * S},
+			{(char *)"worker", 1, 0.2 * S, S, S, 0.2 * S, 0.2 * S}};
+		profile->n_processors = 4;
+		g_array_append_vals(profile->waits->programs, programs, 2);
+		made_wait(profile, wait_of(profile, LODE_WAIT_CHILD, "sed", "each", 1, 0.8),
+			0.3 * S, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, cases[i].title != NULL);
+		if (cases[i].title == NULL)
+			continue;
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, "wait-child");
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==, cases[i].title);
+		g_assert_true(has_text(lode_diagnoses_at(all, 0), "on 4 processors"));
+	}
+}
+
+/* A program that copies itself is not one of its children. */
+static void test_copies(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.9, true);
+	const LodeWaitProgram program = {
+		(char *)"worker", 5, 0.9 * S, 1.8 * S, S, 0.9 * S, 0.9 * S};
+	const LodeThreadTime time = {
+		.name = (char *)"worker", .pid = 1, .tid = 1, .end_ns = 1000000000};
+
+	g_array_append_val(profile->waits->programs, program);
+	g_array_append_val(profile->thread_times, time);
+	made_wait(profile, wait_of(profile, LODE_WAIT_CHILD, "worker", "each", 1, 0.8), 0.3 * S,
+		0.8 * S);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==,
+		"processes one after the other: worker ×4, 0.2 s each");
+}
+
 /* Without a path it is known how much of the clock one thread waits there. */
 static void test_without_path(void)
 {
@@ -314,6 +368,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/serial", test_serial);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
+	g_test_add_func("/wait_diagnoses/children", test_children);
+	g_test_add_func("/wait_diagnoses/copies", test_copies);
 	g_test_add_func("/wait_diagnoses/without_path", test_without_path);
 	g_test_add_func("/wait_diagnoses/processor", test_processor);
 	g_test_add_func("/wait_diagnoses/herd", test_herd);

@@ -474,6 +474,97 @@ static void test_stopped(void)
 	clear(&recorded);
 }
 
+/*
+ * A shell whose wait nobody looked at, and which goes on before the kernel has told the child's
+ * end:
+ *
+ *   main     0 ━━ 10 · unseen · · · · · · · · · · 50 ━━━ 60
+ *   sed       10 ━━━━━━━━━━━━━━━ 50.2
+ */
+static void test_unseen_child(void)
+{
+	enum { CHILD = 9, CHILD_END_US = 50200 };
+	const LodePerfRecord begins = {.kind = LODE_PERF_FORK,
+		.pid = CHILD,
+		.tid = CHILD,
+		.parent_pid = PID,
+		.parent_tid = PID};
+	const LodePerfRecord executes = {.kind = LODE_PERF_COMMAND,
+		.pid = CHILD,
+		.tid = CHILD,
+		.text = "sed",
+		.is_exec = true};
+	const LodePerfRecord ends = {.kind = LODE_PERF_EXIT, .pid = CHILD, .tid = CHILD};
+	const uint8_t runs = LODE_N_WAIT_REASONS;
+	Recorded recorded = {.waits = lode_waits_new()};
+
+	lode_threads_init(&recorded.threads, 0);
+	tell(&recorded.threads, LODE_PERF_FORK, PID, 0, 0);
+	lode_threads_apply(&recorded.threads, &begins, 10 * MS);
+	lode_threads_apply(&recorded.threads, &executes, 11 * MS);
+	lode_threads_apply(&recorded.threads, &ends, CHILD_END_US * UINT64_C(1000));
+	tell(&recorded.threads, LODE_PERF_EXIT, PID, 0, 60);
+	recorded.times = (LodeWaitTimes){
+		.threads = g_array_new(FALSE, TRUE, sizeof(LodeWaitThread)),
+		.intervals = g_array_new(FALSE, TRUE, sizeof(LodeWaitInterval)),
+		.n_processors = 4};
+	add_thread(&recorded, MAIN, 0, 60);
+	add(&recorded, 0, 10, runs, LODE_NONE, LODE_NONE);
+	add(&recorded, 10, 50, LODE_WAIT_UNSEEN, LODE_NONE, LODE_NONE);
+	add(&recorded, 50, 60, runs, LODE_NONE, LODE_NONE);
+	add_thread(&recorded, WORKER, 10, 50);
+	LODE_AT(recorded.times.threads, LodeWaitThread, 1).end_ns = CHILD_END_US * UINT64_C(1000);
+	add(&recorded, 10, 50, runs, LODE_NONE, LODE_NONE);
+	recorded.waits->running_ns = 60 * MS;
+	find_path(&recorded);
+	g_assert_true(recorded.waits->has_path);
+	g_assert_cmpfloat(recorded.waits->path_running_ns, ==, 60 * MS);
+	g_assert_cmpuint(recorded.waits->programs->len, ==, 2);
+	const LodeWaitProgram *sed = &g_array_index(recorded.waits->programs, LodeWaitProgram, 0);
+	g_assert_cmpstr(sed->name, ==, "sed");
+	g_assert_cmpfloat(sed->processes, ==, 1);
+	g_assert_cmpfloat(sed->running_ns, ==, 40 * MS);
+	g_assert_cmpfloat(sed->path_ns, ==, 40 * MS);
+	g_assert_cmpfloat(sed->alone_ns, ==, 40 * MS);
+	g_assert_cmpfloat(sed->lives_ns, ==, 40.2 * MS);
+	g_assert_cmpfloat(sed[1].path_ns, ==, 20 * MS);
+	clear(&recorded);
+}
+
+/*
+ * One process of two threads:
+ *
+ *   main     0 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 60
+ *   worker             20 ━━━━━━ 30
+ */
+static void test_programs(void)
+{
+	Recorded recorded = {.waits = lode_waits_new()};
+	const uint8_t runs = LODE_N_WAIT_REASONS;
+
+	lode_threads_init(&recorded.threads, 0);
+	tell(&recorded.threads, LODE_PERF_FORK, PID, 0, 0);
+	tell(&recorded.threads, LODE_PERF_FORK, PID + 1, PID, 5);
+	recorded.times = (LodeWaitTimes){
+		.threads = g_array_new(FALSE, TRUE, sizeof(LodeWaitThread)),
+		.intervals = g_array_new(FALSE, TRUE, sizeof(LodeWaitInterval)),
+		.n_processors = 4};
+	add_thread(&recorded, MAIN, 0, 60);
+	add(&recorded, 0, 60, runs, LODE_NONE, LODE_NONE);
+	add_thread(&recorded, WORKER, 5, 40);
+	add(&recorded, 20, 30, runs, LODE_NONE, LODE_NONE);
+	/* switches were recorded for half of the time */
+	recorded.waits->running_ns = 140 * MS;
+	find_path(&recorded);
+	g_assert_cmpuint(recorded.waits->programs->len, ==, 1);
+	const LodeWaitProgram *all = &g_array_index(recorded.waits->programs, LodeWaitProgram, 0);
+	g_assert_cmpfloat(all->processes, ==, 1);
+	g_assert_cmpfloat(all->running_ns, ==, 140 * MS);
+	g_assert_cmpfloat(all->alone_ns, ==, 100 * MS);
+	g_assert_cmpfloat(all->lived_ns, ==, 60 * MS);
+	clear(&recorded);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -486,5 +577,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sampled-path/woken-often", test_woken_often);
 	g_test_add_func("/sampled-path/run-time-threads", test_run_time_threads);
 	g_test_add_func("/sampled-path/stopped", test_stopped);
+	g_test_add_func("/sampled-path/unseen-child", test_unseen_child);
+	g_test_add_func("/sampled-path/programs", test_programs);
 	return g_test_run();
 }

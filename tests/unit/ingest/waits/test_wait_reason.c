@@ -28,7 +28,7 @@ int main(void)
 }
 #else
 
-enum { PID = 100, OTHER_THREAD = 103 };
+enum { PID = 100, OTHER_THREAD = 103, CHILD = 200, GRANDCHILD, STRANGER };
 
 typedef struct {
 	LodeCodeImages *images;
@@ -45,6 +45,20 @@ static void note(Fixture *self, LodePerfRecordKind kind, uint32_t tid, const cha
 	lode_threads_note(&self->threads, &record, 1);
 }
 
+static void note_process(Fixture *self, uint32_t pid, uint32_t parent, const char *name)
+{
+	const LodePerfRecord fork = {.kind = LODE_PERF_FORK,
+		.pid = pid,
+		.tid = pid,
+		.parent_pid = parent,
+		.parent_tid = parent};
+	const LodePerfRecord exec = {
+		.kind = LODE_PERF_COMMAND, .pid = pid, .tid = pid, .text = name, .is_exec = true};
+
+	lode_threads_note(&self->threads, &fork, 1);
+	lode_threads_note(&self->threads, &exec, 2);
+}
+
 static void set_up(Fixture *self, const void *data)
 {
 	(void)data;
@@ -55,6 +69,9 @@ static void set_up(Fixture *self, const void *data)
 	note(self, LODE_PERF_COMMAND, PID, "main");
 	note(self, LODE_PERF_COMMAND, OTHER_THREAD, "wor\nker");
 	note(self, LODE_PERF_FORK, OTHER_THREAD + 1, "");
+	note_process(self, CHILD, PID, "sed");
+	note_process(self, GRANDCHILD, CHILD, "awk");
+	note_process(self, STRANGER, 1, "tee");
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 }
 
@@ -99,6 +116,45 @@ static char *answer(Fixture *self, const LodeWaitLook *look, uint32_t pid, uint3
 }
 
 /* --- made looks --- */
+
+/* A process is waited for: words[0] of the look, which are two before the futex's. */
+static void test_processes(Fixture *self, const void *data)
+{
+	static const struct {
+		const char *expected;
+		int64_t call;
+		uint32_t process;
+		const char *target;
+	} rows[] = {
+		{"child sed (wait4)", SYS_wait4, CHILD, "sh"},
+		{"child awk (read)", SYS_read, GRANDCHILD, "pipe:[7]"},
+		{"child sed (poll)", SYS_poll, CHILD, ""},
+		{"child sed (pselect6)", SYS_pselect6, CHILD, "pipe:[7]"},
+		{"child sed (rt_sigsuspend)", SYS_rt_sigsuspend, CHILD, "sh"},
+		{"child sed (vfork)", SYS_vfork, CHILD, "sh"},
+		{"pipe sed (write)", SYS_write, CHILD, "pipe:[7]"},
+		{"pipe tee (read)", SYS_read, STRANGER, "pipe:[7]"},
+		{"pipe pipe (read)", SYS_read, 77, "pipe:[7]"},
+		{"other tee (pause)", SYS_pause, STRANGER, "tee"},
+	};
+
+	(void)data;
+	freeze(self);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const LodeWaitLook look = {
+			.flags = LODE_LOOK_HAS_PROCESS,
+			.n_words = 1,
+			.words = {rows[i].process},
+			.call = rows[i].call,
+			.arguments = {4, 1, 1, 1},
+			.state = 'S',
+			.target = rows[i].target,
+			.kernel_function = "",
+		};
+		g_autofree char *found = answer(self, &look, PID, PID, 0, false);
+		g_assert_cmpstr(found, ==, rows[i].expected);
+	}
+}
 
 enum { ALONE = FUTEX_PRIVATE_FLAG, UNTIL = FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME };
 
@@ -739,6 +795,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add("/wait-reason/made", Fixture, NULL, set_up, test_made, tear_down);
 	g_test_add("/wait-reason/few-words", Fixture, NULL, set_up, test_few_words, tear_down);
+	g_test_add("/wait-reason/processes", Fixture, NULL, set_up, test_processes, tear_down);
 	g_test_add_func("/wait-reason/functions", test_functions);
 	g_test_add("/wait-reason/own-threads", Fixture, NULL, set_up, test_own, tear_down);
 	return g_test_run();

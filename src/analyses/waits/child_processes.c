@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/waits/wait_groups.h"
+
+#include "base/arrays/sort_order.h"
+#include "model/process.h"
+#include "model/profile.h"
+
+enum { MANY = 20, SEVERAL = 3, MOST_NAMED = 2 };
+
+/* A process that lives no longer was mostly started and ended. */
+static const double SHORT_NS = 20e6;
+
+/* Fewer at once are one after the other; of the processors, fewer leave some without work. */
+static const double ONE = 1.3, MOST_PROCESSORS = 0.7;
+
+LODE_ORDER(compare_programs, LodeWaitProgram, LODE_DESCENDING(processes),
+	g_strcmp0(left->name, right->name))
+
+static const LodeWaitProgram *find_program(const LodeWaits *waits, const char *name)
+{
+	for (guint i = 0; i < waits->programs->len; i++) {
+		const LodeWaitProgram *program = &LODE_AT(waits->programs, LodeWaitProgram, i);
+		if (g_strcmp0(program->name, name) == 0)
+			return program;
+	}
+	return NULL;
+}
+
+/* Names of what is waited for, and of those that wait. */
+static void find_names(const LodeProfile *profile, const GPtrArray *groups, GHashTable *children,
+	GHashTable *parents, GHashTable *pids)
+{
+	for (guint i = 0; i < groups->len; i++) {
+		const GArray *rows = ((const LodeWaitGroup *)g_ptr_array_index(groups, i))->rows;
+		for (guint k = 0; k < rows->len; k++) {
+			const LodeWait *row = &LODE_AT(
+				profile->waits->rows, LodeWait, LODE_AT(rows, uint32_t, k));
+			if (row->object != NULL)
+				g_hash_table_add(children, row->object);
+			if (row->thread_name != NULL)
+				g_hash_table_add(parents, row->thread_name);
+			g_hash_table_add(pids, GUINT_TO_POINTER(row->pid));
+		}
+	}
+}
+
+/* A process that copies itself waits for its own program: it is not one of its children. */
+static void leave_out_parents(
+	const LodeProfile *profile, GHashTable *pids, const char *name, LodeWaitProgram *program)
+{
+	for (guint i = 0; i < profile->thread_times->len; i++) {
+		const LodeThreadTime *time = &LODE_AT(profile->thread_times, LodeThreadTime, i);
+		if (time->pid != time->tid || g_strcmp0(time->name, name) != 0 ||
+			!g_hash_table_contains(pids, GUINT_TO_POINTER(time->pid)))
+			continue;
+		program->processes--;
+		program->lives_ns -= (double)(time->end_ns - time->begin_ns);
+		program->running_ns -= time->running_ns;
+	}
+}
+
+static GArray *find_children(
+	const LodeProfile *profile, const GPtrArray *groups, double *out_parents)
+{
+	GArray *found = g_array_new(FALSE, FALSE, sizeof(LodeWaitProgram));
+	g_autoptr(GHashTable) children = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) parents = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL);
+	GHashTableIter iter;
+	void *name;
+
+	find_names(profile, groups, children, parents, pids);
+	g_hash_table_iter_init(&iter, children);
+	while (g_hash_table_iter_next(&iter, &name, NULL)) {
+		const LodeWaitProgram *program = find_program(profile->waits, name);
+		bool is_copy = g_hash_table_contains(parents, name);
+		/* copies that only start others are these others' */
+		if (program == NULL || (is_copy && g_hash_table_size(children) > 1))
+			continue;
+		LodeWaitProgram child = *program;
+		if (is_copy)
+			leave_out_parents(profile, pids, name, &child);
+		if (child.processes >= 1)
+			g_array_append_val(found, child);
+	}
+	g_array_sort(found, compare_programs);
+	/* Where several processes wait, they are more than looks have seen. */
+	*out_parents = g_hash_table_size(pids);
+	g_hash_table_iter_init(&iter, parents);
+	while (*out_parents > 1 && g_hash_table_iter_next(&iter, &name, NULL)) {
+		const LodeWaitProgram *program = find_program(profile->waits, name);
+		if (program != NULL && program->processes > *out_parents &&
+			!g_hash_table_contains(children, name))
+			*out_parents = program->processes;
+	}
+	return found;
+}
+
+static LodeChildrenKind kind_of(const LodeChildren *self, double parents, double processors)
+{
+	double each = self->processes / parents;
+
+	if (each >= MANY && self->life_ns <= SHORT_NS)
+		return LODE_CHILDREN_SHORT;
+	if (each >= SEVERAL && self->at_once < ONE && processors != 1)
+		return LODE_CHILDREN_SERIAL;
+	if (each >= SEVERAL && self->at_once >= ONE && self->at_once < MOST_PROCESSORS * processors)
+		return LODE_CHILDREN_NARROW;
+	return LODE_CHILDREN_FEW;
+}
+
+void lode_children_init(
+	LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups, double waiting_ns)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	double parents;
+	g_autoptr(GArray) found = find_children(profile, groups, &parents);
+
+	*self = (LodeChildren){0};
+	for (guint i = 0; i < found->len; i++) {
+		const LodeWaitProgram *program = &LODE_AT(found, LodeWaitProgram, i);
+		self->processes += program->processes;
+		self->life_ns += program->lives_ns;
+		self->running_ns += program->running_ns;
+		if (i < MOST_NAMED)
+			g_string_append_printf(text, "%s%s ×%.0f", i > 0 ? ", " : "",
+				program->name != NULL ? program->name : "(unknown)",
+				program->processes);
+	}
+	if (found->len == 0)
+		return;
+	if (found->len > MOST_NAMED)
+		g_string_append_printf(text, ", %u more", found->len - MOST_NAMED);
+	self->text = g_string_free(g_steal_pointer(&text), FALSE);
+	self->at_once = waiting_ns > 0 ? self->life_ns / waiting_ns : 0;
+	self->life_ns /= self->processes;
+	self->running_ns /= self->processes;
+	self->kind = kind_of(self, parents, profile->n_processors);
+}
+
+void lode_children_clear(LodeChildren *self)
+{
+	g_clear_pointer(&self->text, g_free);
+}
