@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What lode says of known_waits against what it measured of itself.
 
-    known_waits.py KIND TRUTH WAITS.json REPORT.json
+    known_waits.py KIND TRUTH WAITS.json REPORT.json [SOURCE]
 
 Prints a line for each fault: the costliest wait of the kind must have its object, function and,
 within a quarter, its time; one of its causes is among the diagnoses; in which order depends on how
-busy the machine is. bench/waits.py has closer bounds, for a machine that is not.
+busy the machine is. bench/waits.py has closer bounds, for a machine that is not. With the source,
+the wait and the diagnosis must be at its line that ends with the kind's name.
 """
 import json
+import os
 import re
 import sys
 
@@ -26,12 +28,22 @@ KINDS = {
     "pipe": ("pipe", ".", "send_rows", None, "wait-pipe wait-serial"),
     "unix": ("socket", ".", "ask", None, "wait-socket"),
     "tcp": ("socket", r"tcp 127\.0\.0\.1", "ask", None, "wait-socket"),
+    "answer": ("socket", ".", "answer", None, "wait-socket"),
+    "queue": ("condition", "", "work", None, None),
+    "latch": ("condition|lock", "", "check", None, None),
     "processor": ("processor", ".", "compute|draw", None, "wait-processor"),
 }
 
 
+def check_line(source, kind, what, place):
+    with open(source, encoding="utf-8") as file:
+        lines = [number for number, text in enumerate(file, 1) if re.search(rf"(#|//) {kind}$", text)]
+    if os.path.basename(place["file"] or "") != os.path.basename(source) or place["line"] not in lines:
+        print(f"{what} at {place['file']}:{place['line']}, not {os.path.basename(source)}:{lines}")
+
+
 def main():
-    kind, truth_file, waits_file, report_file = sys.argv[1:]
+    kind, truth_file, waits_file, report_file, *source = sys.argv[1:]
     reason, thing, function, holder, causes = KINDS[kind]
     with open(truth_file, encoding="utf-8") as file:
         _, clock, threads, waited = file.readline().split()
@@ -39,9 +51,10 @@ def main():
     with open(waits_file, encoding="utf-8") as file:
         waits = json.load(file)
     with open(report_file, encoding="utf-8") as file:
-        diagnoses = [one["cause"] for one in json.load(file)["diagnoses"]]
+        said = json.load(file)["diagnoses"]
+    diagnoses = [one["cause"] for one in said]
     busy = [one for one in waits["waits"] if not one["idle"]]
-    rows = [one for one in busy if one["reason"] == reason]
+    rows = [one for one in busy if re.fullmatch(reason, one["reason"])]
     if not rows:
         print(f"no wait of reason {reason}: {[(one['reason'], one['seconds']) for one in busy]}")
         return
@@ -60,8 +73,12 @@ def main():
     least = waited - bound - (ready if reason != "processor" else 0)
     if not least <= seconds <= waited + bound:
         print(f"{seconds:.3f} s, not {waited:.3f} s, of {threads} threads in {clock:.3f} s")
-    if not set(diagnoses) & set(causes.split()):
+    fitting = [one for one in said if causes and one["cause"] in causes.split()]
+    if causes and not fitting:
         print(f"diagnoses {diagnoses}, none of {causes}")
+    for place, what in ((first, "wait"), *((one["scope"], one["cause"]) for one in fitting[:1])):
+        if source:
+            check_line(source[0], kind, what, place)
 
 
 main()

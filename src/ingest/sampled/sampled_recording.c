@@ -816,6 +816,21 @@ static void take_value(PlacedSample *sample, const GArray *counts, guint i)
 	sample->value = fixed > 0 ? fixed : (double)sample->record->sample.period;
 }
 
+/* Finds the frames of the script whose thread waited at a look: it is looked at once more, for
+ * these. Without switches it may have run between the two. */
+static void find_waiting_script(
+	const Reading *self, PlacedSample *sample, const LodeThreadLook *known)
+{
+	enum { BETWEEN_NS = 1000000 };
+	const GArray *gaps = lode_sampled_threads_waits(sample->input->threads)->gaps;
+	uint64_t end_ns = known != NULL && known->gap < gaps->len
+	                          ? LODE_AT(gaps, LodeThreadGap, known->gap).end_ns
+	                          : sample->time_ns + BETWEEN_NS;
+
+	sample->script = lode_sampled_scripts_find_waiting(self->scripts, sample->input->number,
+		sample->record, sample->time_ns, end_ns, &sample->n_script);
+}
+
 /* A look stands for waiting at its place, and is no sample of what the program did. */
 static void add_look(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
 {
@@ -844,6 +859,8 @@ static void add_look(Reading *self, Input *input, const LodePerfRecord *record, 
 		return;
 	if (sample.row == LODE_NONE && sample.outcome == LODE_PLACE_FOUND)
 		sample.outcome = LODE_PLACE_UNMAPPED;
+	if (!is_of_holder)
+		find_waiting_script(self, &sample, known);
 	sample.value = known != NULL ? known->waiting_ns : 0;
 	LodeSampledAccess access = access_of(self, &sample);
 	uint32_t where = lode_sampled_waits_add(waits, &access, &look, known, sample.row);

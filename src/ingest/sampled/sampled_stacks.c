@@ -407,6 +407,32 @@ uint32_t lode_sampled_stacks_find(
 	return find_alone(self, add_top(self, sampled, charged, is_whole), row, charged);
 }
 
+static const LodePlace *code_at(const LodeSampledStacks *self, uint32_t where)
+{
+	return where >= OF_TREE ? &LODE_AT(self->tree.calls, LodeCall, where - OF_TREE).code
+	                        : &LODE_AT(self->rows, LodePlace, where);
+}
+
+uint32_t lode_sampled_stacks_find_script(
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, uint32_t where)
+{
+	LodePlace code = {.image = LODE_NONE};
+	bool has_code = where != LODE_NONE;
+
+	g_array_set_size(self->chain, 0);
+	lode_sampled_stacks_find_callers(self, where, self->chain);
+	if (has_code) {
+		code = *code_at(self, where);
+		has_code = put_script(self, sampled, &code);
+	} else {
+		g_array_append_vals(self->chain, sampled->script, sampled->n_script);
+	}
+	uint32_t call = add_chain(&self->tree, self->chain);
+	if (has_code && call != LODE_NONE)
+		call = add_to_tree(&self->tree, call, &code);
+	return call != LODE_NONE ? OF_TREE + call : where;
+}
+
 void lode_sampled_stacks_find_callers(
 	const LodeSampledStacks *self, uint32_t where, GArray *out_callers)
 {

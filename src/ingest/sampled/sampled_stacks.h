@@ -54,6 +54,11 @@ void lode_sampled_stacks_add_weight(LodeSampledStacks *self, const char *event_n
 uint32_t lode_sampled_stacks_find(
 	LodeSampledStacks *self, const LodeSampledAccess *sample, uint32_t row, bool is_whole);
 
+/* Where it was with the frames of its script, which stand for the interpreter's loop and what is
+ * outside of it. `where` is without them. */
+uint32_t lode_sampled_stacks_find_script(
+	LodeSampledStacks *self, const LodeSampledAccess *sample, uint32_t where);
+
 /* Where the sample was that was added last, likewise; LODE_NONE: not known. */
 uint32_t lode_sampled_stacks_last(const LodeSampledStacks *self);
 

@@ -133,20 +133,40 @@ bool lode_is_interpreter(const char *base)
 	return false;
 }
 
-bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
+/* Whether the user says that it is. */
+static bool is_claimed(const LodeOwnLines *self, const char *path)
 {
 	for (guint i = 0; i < self->globs->len; i++)
 		if (g_pattern_spec_match_string(self->globs->pdata[i], path))
 			return true;
-	return !lode_is_toolchain_file(path) && !g_hash_table_contains(self->of_interpreters, path);
+	return false;
+}
+
+bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
+{
+	return is_claimed(self, path) ||
+	       (!lode_is_toolchain_file(path) &&
+		       !g_hash_table_contains(self->of_interpreters, path));
+}
+
+/* Whether code may be the user's. */
+static bool is_own_image(const LodeFrame *frame)
+{
+	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
+	       !lode_is_system_library(frame->image) && !lode_is_run_time_code(frame->image);
+}
+
+bool lode_is_own_frame(const LodeFrame *frame)
+{
+	return is_own_image(frame) && (frame->file == NULL || !lode_is_toolchain_file(frame->file));
 }
 
 bool lode_own_lines_is_own_frame(const LodeOwnLines *self, const LodeFrame *frame)
 {
-	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
-	       !lode_is_system_library(frame->image) &&
-	       (frame->file == NULL ? !lode_is_run_time_code(frame->image)
-				    : lode_own_lines_is_own_file(self, frame->file));
+	if (frame->file != NULL && is_claimed(self, frame->file))
+		return true;
+	return is_own_image(frame) &&
+	       (frame->file == NULL || lode_own_lines_is_own_file(self, frame->file));
 }
 
 /* Whether an image is an interpreter, or an extension of its own library. */

@@ -43,6 +43,9 @@ bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path);
  * of a run-time environment's program. */
 bool lode_own_lines_is_own_frame(const LodeOwnLines *self, const LodeFrame *frame);
 
+/* The same by the frame's paths alone, as far as they say it. */
+bool lode_is_own_frame(const LodeFrame *frame);
+
 /* A line of an instruction, and of the calls that it was inlined by. */
 typedef struct {
 	const LodeLocation *location; /* borrowed from the profile */

@@ -263,7 +263,7 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 	end_record(data);
 }
 
-/* Its name is in the description of the events, in whose order it is the last. */
+/* Its name is in the description of the events. */
 static void add_dummy_event(SampleFile *self, const PerfDataAttribute *attribute, const char *name)
 {
 	enum { FEATURE_EVENTS = 12 };
@@ -271,6 +271,7 @@ static void add_dummy_event(SampleFile *self, const PerfDataAttribute *attribute
 	PerfDataWriter *names = perf_data_file_feature(&self->file, FEATURE_EVENTS);
 
 	g_assert_cmpuint(n, <, G_N_ELEMENTS(self->file.attributes));
+	self->dummy_names[n] = name;
 	self->file.attributes[n] = *attribute;
 	self->file.attributes[n].type = PERF_TYPE_SOFTWARE;
 	self->file.attributes[n].config = PERF_COUNT_SW_DUMMY;
@@ -280,11 +281,14 @@ static void add_dummy_event(SampleFile *self, const PerfDataAttribute *attribute
 	                                        PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
 	self->file.attributes[n].flags = SAMPLE_ID_ALL;
 	self->file.attributes[n].n_ids = 1;
+	g_byte_array_set_size(names->bytes, 0);
 	put32(names, n + 1);
 	put32(names, 0);
 	for (unsigned i = 0; i <= n; i++) {
 		put32(names, 0);
-		put_counted_text(names, i == n ? name : i == 0 ? "cpu-clock:u" : "other");
+		put_counted_text(names, self->dummy_names[i] != NULL ? self->dummy_names[i]
+					: i == 0                     ? "cpu-clock:u"
+								     : "other");
 	}
 }
 

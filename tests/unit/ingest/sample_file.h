@@ -17,7 +17,8 @@ typedef struct {
 	bool has_switches;
 	bool has_counts; /* PERF_SAMPLE_READ, as read_format says */
 	uint64_t read_format;
-	uint64_t register_mask; /* which registers samples have, of SAMPLE_REGISTERS */
+	uint64_t register_mask;     /* which registers samples have, of SAMPLE_REGISTERS */
+	const char *dummy_names[3]; /* of events; NULL: it is of the kernel */
 } SampleFile;
 
 /* As perf asks for: ax bx cx dx si di bp sp ip flags, r8 to r15. */

@@ -456,6 +456,54 @@ static void test_worker_of_kernel(void)
 	assert_ms(profile->waits->running_ns, 12 + 2);
 }
 
+static void look_at_script(Made *self, uint64_t time_ns, uint32_t line)
+{
+	const LodeScriptFrame frame = {1, line};
+	g_autoptr(GByteArray) raw = g_byte_array_new();
+
+	lode_script_frames_append(&frame, 1, LODE_SCRIPT_IS_WAITING, raw);
+	sample_file_script(&self->samples, PID, PID, time_ns, raw);
+}
+
+/* A wait has the frames that its thread was seen to have during it, above native code. */
+static void test_scripts(void)
+{
+	const LodeScriptCode code = {1, 10, 14, "python", "Table.find", "/home/me/app.py"};
+	const LodeWaitLook slept = look_of(SYS_nanosleep), read = look_of(SYS_read);
+	g_autoptr(GByteArray) raw = g_byte_array_new();
+	g_auto(Made) made;
+
+	made_init(&made, true, true);
+	sample_file_add_script_event(&made.samples);
+	lode_script_code_append(&code, raw);
+	sample_file_script(&made.samples, PID, PID, 100 * MS, raw);
+	run(&made, PID, 100 * MS, 110 * MS, "wander", false);
+	look(&made, PID, 120 * MS, "wander", &slept, "drive");
+	look_at_script(&made, 129 * MS, 12);
+	run(&made, PID, 130 * MS, 140 * MS, "wander", false);
+	look(&made, PID, 150 * MS, "wander", &read, "drive");
+	change(&made, PID, 160 * MS, false, false);
+	look_at_script(&made, 161 * MS, 14);
+	sample_file_exit(&made.samples, PID, PID, 170 * MS);
+	g_autoptr(LodeProfile) profile = import(&made);
+	const LodeStacks *stacks = profile->stacks;
+	uint32_t at = row_of(profile, LODE_WAIT_SLEEP)->stack;
+	g_assert_cmpstr(function_of(profile, at), ==, "wander");
+	at = LODE_AT(stacks->stacks, LodeStack, at).outer;
+	g_assert_cmpstr(function_of(profile, at), ==, "drive");
+	at = LODE_AT(stacks->stacks, LodeStack, at).outer;
+	g_assert_cmpstr(function_of(profile, at), ==, "Table.find");
+	const LodeFrame *frame = &LODE_AT(
+		stacks->frames, LodeFrame, LODE_AT(stacks->stacks, LodeStack, at).frame);
+	g_assert_cmpstr(frame->file, ==, "/home/me/app.py");
+	g_assert_cmpuint(frame->line, ==, 12);
+	g_assert_cmpuint(LODE_AT(stacks->stacks, LodeStack, at).outer, ==, LODE_NONE);
+	at = row_of(profile, LODE_WAIT_READ)->stack;
+	at = LODE_AT(stacks->stacks, LodeStack, at).outer;
+	g_assert_cmpstr(function_of(profile, at), ==, "drive");
+	g_assert_cmpuint(LODE_AT(stacks->stacks, LodeStack, at).outer, ==, LODE_NONE);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -468,5 +516,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/until", test_until);
 	g_test_add_func("/ingest/wait-import/refused", test_refused);
 	g_test_add_func("/ingest/wait-import/worker-of-kernel", test_worker_of_kernel);
+	g_test_add_func("/ingest/wait-import/scripts", test_scripts);
 	return g_test_run();
 }

@@ -38,6 +38,7 @@ typedef struct {
 typedef struct {
 	uint32_t recording, pid;
 	GArray *looks;      /* Look, by time once they are frozen */
+	GArray *waits;      /* likewise, those while it waited */
 	GArray *samples;    /* Sample; empty once they are */
 	GHashTable *beside; /* native function → GArray of Look, by time */
 } Thread;
@@ -66,6 +67,7 @@ static void free_thread(void *data)
 	Thread *self = data;
 
 	g_array_unref(self->looks);
+	g_array_unref(self->waits);
 	g_array_unref(self->samples);
 	g_hash_table_unref(self->beside);
 	g_free(self);
@@ -131,6 +133,7 @@ static Thread *thread_of(LodeSampledScripts *self, uint32_t recording, const Lod
 	if (thread == NULL) {
 		thread = g_new0(Thread, 1);
 		*thread = (Thread){recording, record->pid, g_array_new(FALSE, FALSE, sizeof(Look)),
+			g_array_new(FALSE, FALSE, sizeof(Look)),
 			g_array_new(FALSE, FALSE, sizeof(Sample)),
 			g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_array)};
 		g_hash_table_insert(self->threads, g_memdup2(&key, sizeof(key)), thread);
@@ -157,11 +160,12 @@ static void add_look(LodeSampledScripts *self, uint32_t recording, const LodePer
 	const Look added = {time_ns, self->frames->len, look->n_frames};
 
 	self->n_torn += (look->flags & LODE_SCRIPT_WAS_TORN) != 0;
-	if (look->n_frames == 0 || (look->flags & LODE_SCRIPT_IS_WAITING) != 0 ||
-		self->frames->len > MAX_FRAMES)
+	if (look->n_frames == 0 || self->frames->len > MAX_FRAMES)
 		return;
 	g_array_append_vals(self->frames, look->frames, look->n_frames);
-	g_array_append_val(thread_of(self, recording, record)->looks, added);
+	Thread *thread = thread_of(self, recording, record);
+	bool is_waiting = (look->flags & LODE_SCRIPT_IS_WAITING) != 0;
+	g_array_append_val(is_waiting ? thread->waits : thread->looks, added);
 }
 
 bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
@@ -293,6 +297,7 @@ static const void *nearest(const GArray *sorted, uint64_t time_ns, uint64_t most
 static void sort_looks(LodeSampledScripts *self, Thread *thread)
 {
 	g_array_sort(thread->looks, compare_looks);
+	g_array_sort(thread->waits, compare_looks);
 	if (thread->looks->len > 0)
 		g_array_sort(thread->samples, compare_samples);
 	lode_places_select(self->places_of_all, thread->recording);
@@ -344,6 +349,16 @@ uint64_t lode_sampled_scripts_n_torn(const LodeSampledScripts *self)
 
 /* --- samples --- */
 
+/* As far as its code was told; NULL: the innermost was not. */
+static const LodePlace *frames_of(const LodeSampledScripts *self, const Look *look, guint *out_n)
+{
+	const LodePlace *places = &g_array_index(self->places, LodePlace, look->first);
+
+	for (*out_n = 0; *out_n < look->n && places[*out_n].image != LODE_NONE;)
+		++*out_n;
+	return *out_n > 0 ? places : NULL;
+}
+
 const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint32_t recording,
 	const LodePerfRecord *record, uint64_t time_ns, const LodePlace *code, guint *out_n)
 {
@@ -357,12 +372,23 @@ const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint3
 	const Look *found = beside != NULL ? nearest(beside, time_ns, MOST_NS) : NULL;
 	if (found == NULL)
 		found = nearest(thread->looks, time_ns, MOST_NS);
-	if (found == NULL)
+	return found != NULL ? frames_of(self, found, out_n) : NULL;
+}
+
+const LodePlace *lode_sampled_scripts_find_waiting(const LodeSampledScripts *self,
+	uint32_t recording, const LodePerfRecord *record, uint64_t begin_ns, uint64_t end_ns,
+	guint *out_n)
+{
+	uint64_t key = key_of(recording, record->tid);
+	const Thread *thread = g_hash_table_lookup(self->threads, &key);
+
+	if (thread == NULL)
 		return NULL;
-	const LodePlace *places = &g_array_index(self->places, LodePlace, found->first);
-	for (*out_n = 0; *out_n < found->n && places[*out_n].image != LODE_NONE;)
-		++*out_n;
-	return *out_n > 0 ? places : NULL;
+	guint first = LODE_PARTITION_POINT(
+		thread->waits->len, i, time_at(thread->waits, i) < begin_ns);
+	if (first == thread->waits->len || time_at(thread->waits, first) >= end_ns)
+		return NULL;
+	return frames_of(self, &g_array_index(thread->waits, Look, first), out_n);
 }
 
 bool lode_sampled_scripts_is_loop(const LodeSampledScripts *self, const LodePlace *place)

@@ -16,7 +16,7 @@
  *   look     find:15    find:15      count:30      look of find:15 beside memcmp
  *   sample  •memcmp    • loop       • loop
  *
- * Both are estimates.
+ * Both are estimates. A look at a thread that waits is one at its frames, too.
  *
  * Private to ingest/sampled/.
  */
@@ -53,6 +53,12 @@ const GArray *lode_sampled_scripts_places(const LodeSampledScripts *self);
  * innermost first; NULL: not known. Borrowed. */
 const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint32_t recording,
 	const LodePerfRecord *record, uint64_t time_ns, const LodePlace *code, guint *out_n);
+
+/* The frames of a thread that waited from one time to the other, by the first look of that time;
+ * likewise. */
+const LodePlace *lode_sampled_scripts_find_waiting(const LodeSampledScripts *self,
+	uint32_t recording, const LodePerfRecord *record, uint64_t begin_ns, uint64_t end_ns,
+	guint *out_n);
 
 /* Whether native code is the interpreter's loop over the instructions of a script, for which the
  * script's frames stand. */

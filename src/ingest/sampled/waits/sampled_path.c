@@ -66,8 +66,8 @@ static const LodeThread *thread_of(const Finding *self, uint32_t life)
 
 /* --- causes --- */
 
-/* The innermost frame of a stack that is not in a library of the system; where there is none, the
- * innermost. NULL: there are no frames. */
+/* The innermost frame of the user's of a stack; where there is none, the innermost. NULL: there are
+ * no frames. */
 static const LodeFrame *frame_of(const LodeStacks *stacks, uint32_t stack, bool *out_is_own)
 {
 	const LodeFrame *innermost = NULL;
@@ -76,7 +76,7 @@ static const LodeFrame *frame_of(const LodeStacks *stacks, uint32_t stack, bool 
 	while (stacks != NULL && stack != LODE_NONE) {
 		const LodeStack *row = &LODE_AT(stacks->stacks, LodeStack, stack);
 		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, row->frame);
-		*out_is_own = frame->image != NULL && !lode_is_system_library(frame->image);
+		*out_is_own = lode_is_own_frame(frame);
 		if (*out_is_own)
 			return frame;
 		innermost = innermost != NULL ? innermost : frame;

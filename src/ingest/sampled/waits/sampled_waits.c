@@ -556,6 +556,9 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 		.names = self->of_objects,
 		.is_timed_out = is_timed_out(&look, longest_ns),
 	};
+	/* Reasons are told by the functions of the interpreter. */
+	if (sample->script != NULL)
+		where = lode_sampled_stacks_find_script(self->stacks, sample, where);
 	Row like = {
 		.thread = lode_threads_find(
 			self->threads, record->pid, record->tid, sample->time_ns),
@@ -720,12 +723,12 @@ static const LodeFrame *frame_of(const LodeStacks *stacks, uint32_t stack)
 	return &LODE_AT(stacks->frames, LodeFrame, LODE_AT(stacks->stacks, LodeStack, stack).frame);
 }
 
-/* The innermost frame that is not of a library of the system; NULL: there is none. */
+/* The innermost frame of the user's; NULL: there is none. */
 static const LodeFrame *own_frame(const LodeStacks *stacks, uint32_t stack)
 {
 	for (; stack != LODE_NONE; stack = LODE_AT(stacks->stacks, LodeStack, stack).outer) {
 		const LodeFrame *frame = frame_of(stacks, stack);
-		if (frame->image != NULL && !lode_is_system_library(frame->image))
+		if (lode_is_own_frame(frame))
 			return frame;
 	}
 	return NULL;
