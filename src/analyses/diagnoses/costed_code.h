@@ -111,6 +111,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCostedCode, lode_costed_code_free)
 /* The time of an iteration in cycles; NAN: not known. */
 double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop);
 
+/* How many rounds a loop has from entry to exit on average. */
+typedef struct {
+	double mean;   /* or the least that it can be; NAN: not known */
+	bool is_least; /* windows saw no exit */
+} LodeLoopRounds;
+
+/* Of the profile's loop of this number, by counted executions, else by windows. */
+LodeLoopRounds lode_costed_code_rounds(const LodeCostedCode *self, uint32_t loop);
+
+/* Loops in functions of one kind. */
+typedef struct {
+	double weight, rounds; /* rounds: their mean by weight */
+	bool is_least;         /* it is that at least */
+} LodeLongLoops;
+
+/* Innermost ones of so many rounds or more in functions that `matches`, inlined ones too. */
+LodeLongLoops lode_costed_code_long_loops(const LodeCostedCode *self, double least_rounds,
+	bool (*matches)(const char *function, const void *data), const void *data);
+
 /* Borrowed from the code; `loop` is one of the profile's. */
 const LodeLoopBytes *lode_costed_code_loop_bytes(const LodeCostedCode *self, const LodeLoop *loop);
 

@@ -454,7 +454,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	lode_place_diagnoses_add(self, code, rules);
 	lode_unoptimised_diagnosis_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
-	lode_service_diagnoses_add(self, &context);
+	lode_service_diagnoses_add(self, code);
 	lode_kernel_diagnoses_add(self, &context);
 	finish(self, &context);
 	return self;

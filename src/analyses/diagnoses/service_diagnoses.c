@@ -49,7 +49,8 @@ typedef struct {
 
 typedef struct {
 	LodeDiagnoses *out;
-	const LodeDiagnosisContext *context;
+	const LodeCostedCode *code;
+	const LodeDiagnosisContext *context; /* the code's */
 	LodeServiceRules *rules;
 	GStringChunk *strings;
 	GArray *parts;      /* Part */
@@ -671,6 +672,43 @@ static bool is_in_machine(const Diagnosing *self, guint begin, guint end, double
 	       strcmp(part_at(self, begin)->rule->cause, "service-compiler") != 0;
 }
 
+/* --- nodes that share a bucket --- */
+
+/* With a hash that mixes all bits a look-up goes over two nodes on average at most, where a table
+ * has as many buckets as elements. */
+static const double LONG_CHAIN = 4;
+
+typedef struct {
+	const LodeServiceRules *rules;
+	const LodeServiceRule *rule;
+} Walks;
+
+static bool walks(const char *function, const void *data)
+{
+	const Walks *self = data;
+
+	return lode_service_rules_walk(self->rules, self->rule, function);
+}
+
+/* Gives the rule that takes the place of one whose look-ups go over many nodes; else that one. */
+static const LodeServiceRule *rule_of_chains(const Diagnosing *self, const LodeServiceRule *rule,
+	const Summary *sums, LodeDiagnosis *diagnosis)
+{
+	const Walks its = {self->rules, rule};
+
+	if (rule->chains == NULL)
+		return rule;
+	LodeLongLoops chains = lode_costed_code_long_loops(self->code, LONG_CHAIN, walks, &its);
+	if (chains.weight < MOST * sums->all)
+		return rule;
+	lode_diagnosis_add_evidence(diagnosis, chains.rounds, "nodes",
+		"a look-up goes over %.3g%s nodes of its bucket on average (%s); with a good hash, "
+		"over two at most",
+		chains.rounds, chains.is_least ? " or more" : "",
+		self->context->profile->frequency == LODE_FREQUENCY_EXACT ? "counted" : "windows");
+	return rule->chains;
+}
+
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -685,12 +723,14 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 	summarise(self, begin, end, diagnosis, &sums);
+	const LodeServiceRule *chained = rule_of_chains(self, rule, &sums, diagnosis);
+	bool is_chained = chained != rule;
+	rule = chained;
 	const char *title = rule->title;
-	if (rule->repeated != NULL && sums.repeated >= MOST * sums.all) {
+	if (rule->repeated != NULL && sums.repeated >= MOST * sums.all)
 		rule = rule->repeated;
-		g_free(diagnosis->cause);
-		diagnosis->cause = g_strdup(rule->cause);
-	}
+	g_free(diagnosis->cause);
+	diagnosis->cause = g_strdup(rule->cause);
 	diagnosis->title = title_text(title, &sums);
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
@@ -701,7 +741,8 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	diagnosis->time = share;
 	diagnosis->time_error = error;
 	double most = is_in_machine(self, begin, end, cost) ? MOST_SAVED_IN_MACHINES : MOST_SAVED;
-	double factor = share_of(self, sums.saves) / share; /* the rules' */
+	/* The rules' of the functions, unless another one took their place for all. */
+	double factor = is_chained ? rule->factor : share_of(self, sums.saves) / share;
 	lode_diagnosis_set_saves(diagnosis, LEAST_SAVED * factor, most * factor, MOST_OF_ALL);
 	diagnosis->explanation = g_strdup(rule->explanation);
 	diagnosis->remedy = g_strdup(rule->remedy);
@@ -728,10 +769,12 @@ static double equal_samples(const LodeFunctionCosts *costs)
 	                              : n;
 }
 
-void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context)
+void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 {
+	const LodeDiagnosisContext *context = code->context;
 	const LodeFunctionCosts *costs = context->costs;
 	Diagnosing self = {.out = out,
+		.code = code,
 		.context = context,
 		.rules = lode_service_rules_new(context->families),
 		.strings = g_string_chunk_new(1 << 10),

@@ -9,11 +9,13 @@
  *     strlen  words.c:7  60 %, in a loop ─┴─▶ service-string, or repeated-work where the loop does
  *                                             not change the arguments
  *
+ * Hash tables whose look-ups go over many nodes of a bucket are colliding-keys.
+ *
  * Time in the kernel is in none of them: see kernel_diagnoses.h.
  */
 #pragma once
 
-#include "analyses/diagnoses/diagnosis_context.h"
+#include "analyses/diagnoses/costed_code.h"
 
 /* Adds them, by falling time. */
-void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);
+void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code);

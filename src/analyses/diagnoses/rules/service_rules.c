@@ -9,13 +9,16 @@ static const char builtin_rules[] =
 	;
 
 #define LEAST_SHARE 0.02
-#define REPEATED "repeated-work" /* the cause that matches no function by itself */
+
+/* The causes of rules that may match no function by themselves: others name them. */
+static const char *const causes_of_others[] = {"repeated-work", "colliding-keys", NULL};
 
 enum { MATCH_FUNCTIONS, MATCH_IMAGES, MATCH_FAMILY, MATCH_FILES, N_MATCHES };
 
 typedef struct {
 	LodeServiceRule rule;
 	LodeGlobs *globs[N_MATCHES]; /* NULL: any */
+	LodeGlobs *walks;
 } Row;
 
 #define GLOBS(index) offsetof(Row, globs) + (index) * sizeof(LodeGlobs *), LODE_RULE_KEY_GLOBS
@@ -27,6 +30,7 @@ static const LodeRuleKey keys[] = {
 	{"images", GLOBS(MATCH_IMAGES)},
 	{"family", GLOBS(MATCH_FAMILY)},
 	{"files", GLOBS(MATCH_FILES)},
+	{"walks", offsetof(Row, walks), LODE_RULE_KEY_GLOBS},
 	{"cause", TEXT(cause)},
 	{"title", TEXT(title)},
 	{"service", TEXT(service)},
@@ -39,6 +43,7 @@ static const LodeRuleKey keys[] = {
 	{"part-of", offsetof(Row, rule.whole), LODE_RULE_KEY_BASE},
 	{"rest", offsetof(Row, rule.rest), LODE_RULE_KEY_OTHER},
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
+	{"chains", offsetof(Row, rule.chains), LODE_RULE_KEY_OTHER},
 };
 static const LodeRuleForm form = {"services.ini", sizeof(Row), keys, G_N_ELEMENTS(keys)};
 
@@ -46,16 +51,24 @@ struct LodeServiceRules {
 	LodeRuleFile *rows; /* Row */
 };
 
+/* Whether it says what it matches. */
+static bool has_globs(const Row *row)
+{
+	bool has = false;
+
+	for (unsigned i = 0; i < N_MATCHES; i++)
+		has |= row->globs[i] != NULL;
+	return has;
+}
+
 static bool complete_row(
 	const LodeServiceRules *self, Row *row, const LodeFamilies *families, GError **error)
 {
 	LodeServiceRule *rule = &row->rule;
-	bool has_globs = g_strcmp0(rule->cause, REPEATED) == 0;
 
 	lode_families_add_names(families, rule->name, &row->globs[MATCH_FUNCTIONS]);
-	for (unsigned i = 0; i < N_MATCHES; i++)
-		has_globs |= row->globs[i] != NULL;
-	if (!has_globs)
+	if (!has_globs(row) &&
+		(rule->cause == NULL || !g_strv_contains(causes_of_others, rule->cause)))
 		return lode_rule_file_fail(
 			self->rows, rule, "functions", "patterns, separated by ';'", error);
 	if (rule->whole != NULL && rule->whole->whole != NULL && rule->whole->whole != rule->whole)
@@ -122,12 +135,22 @@ const LodeServiceRule *lode_service_rules_find(const LodeServiceRules *self, con
 {
 	for (guint i = 0; i < self->rows->n; i++) {
 		const Row *row = lode_rule_file_at(self->rows, i);
-		if (g_strcmp0(row->rule.cause, REPEATED) != 0 &&
-			matches(row->globs[MATCH_FAMILY], family) &&
+		if (has_globs(row) && matches(row->globs[MATCH_FAMILY], family) &&
 			matches(row->globs[MATCH_FILES], file) &&
 			matches(row->globs[MATCH_IMAGES], image) &&
 			matches(row->globs[MATCH_FUNCTIONS], function))
 			return &row->rule;
 	}
 	return NULL;
+}
+
+bool lode_service_rules_walk(
+	const LodeServiceRules *self, const LodeServiceRule *rule, const char *function)
+{
+	for (guint i = 0; i < self->rows->n; i++) {
+		const Row *row = lode_rule_file_at(self->rows, i);
+		if (&row->rule == rule)
+			return row->walks != NULL && lode_globs_match(row->walks, function);
+	}
+	return false;
 }

@@ -24,6 +24,8 @@ typedef struct LodeServiceRule {
 	/* Takes its place where a loop does not change the arguments of the calls, which then give
 	 * what the call before gave; NULL: they may give something else. */
 	const struct LodeServiceRule *repeated;
+	/* Likewise, where its loops go over many nodes that share a bucket. */
+	const struct LodeServiceRule *chains;
 } LodeServiceRule;
 
 /* The rules that are compiled in; never NULL. */
@@ -43,3 +45,7 @@ const LodeServiceRule *lode_service_rules_at(const LodeServiceRules *self, guint
  * calls, may be NULL. NULL: there is none. */
 const LodeServiceRule *lode_service_rules_find(const LodeServiceRules *self, const char *function,
 	const char *image, const char *family, const char *file);
+
+/* Whether a function goes over what shares a bucket of the rule's tables. */
+bool lode_service_rules_walk(
+	const LodeServiceRules *self, const LodeServiceRule *rule, const char *function);

@@ -2,6 +2,7 @@
 /* Diagnoses of services, on profiles made by hand. */
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "model/findings.h"
+#include "model/observed/windows.h"
 #include "model/stacks.h"
 
 #include "../calls/called_profile.h"
@@ -54,7 +55,8 @@ static LodeDiagnoses *diagnose(
 	code_context_init(&context, profile);
 	context.context.findings = findings;
 	context.context.user = user;
-	lode_service_diagnoses_add(out, &context.context);
+	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+	lode_service_diagnoses_add(out, code);
 	return out;
 }
 
@@ -302,6 +304,62 @@ static void test_compiler(void)
 	lode_profile_free(profile);
 }
 
+#define FINDS "std::_Hashtable<int>::_M_find_before_node(unsigned long, int const&) const"
+
+/* Half of the time is in a loop that had so many rounds, of which so many were the last. */
+static LodeDiagnoses *diagnose_look_ups(const char *name, uint32_t rounds, uint32_t exits)
+{
+	const CalledFunction functions[] = {{"work(int)", OWN, "work.c", 12}, {name, OWN, NULL, 0}};
+	LodeProfile *profile = called_profile_new(functions, G_N_ELEMENTS(functions));
+	LodeInstruction *head = lode_profile_instruction(profile, 1);
+	const LodeObservedInstruction seen = {
+		.instruction = 1, .loop_rounds = rounds, .loop_exits = exits};
+	const LodeBlock block = {
+		.function = 1, .address = head->address, .loop_depth = 1, .is_loop_head = true};
+
+	g_array_append_val(profile->blocks, block);
+	head->block = 0;
+	lode_loops_add(profile, 1)->is_innermost = true;
+	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->windows = lode_windows_new();
+	g_array_append_val(profile->windows->instructions, seen);
+	profile->stacks = lode_stacks_new();
+	profile->stacks->has_chains = true;
+	uint32_t in_work = add_stack(profile, 0, 12, LODE_NONE);
+	add_samples(profile, add_stack(profile, 1, 0, in_work), 60);
+	add_samples(profile, in_work, 40);
+	made_cost(profile, profile->weight_event, 600);
+	LodeDiagnoses *all = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	lode_profile_free(profile);
+	return all;
+}
+
+/* Keys that share a bucket, by the rounds of the loop that goes over its nodes. */
+static void test_chains(void)
+{
+	g_autoptr(LodeDiagnoses) many = diagnose_look_ups(FINDS, 100, 10);
+	g_autoptr(LodeDiagnoses) endless = diagnose_look_ups(FINDS, 60, 0);
+	g_autoptr(LodeDiagnoses) few = diagnose_look_ups(FINDS, 100, 60);
+	g_autoptr(LodeDiagnoses) unknown = diagnose_look_ups(FINDS, 12, 0);
+	g_autoptr(LodeDiagnoses)
+		other = diagnose_look_ups("std::_Hashtable<int>::clear()", 1000, 10);
+	const LodeDiagnosis *one = lode_diagnoses_at(many, 0);
+
+	g_assert_cmpstr(one->cause, ==, "colliding-keys");
+	g_assert_cmpstr(one->name, ==, "colliding-keys@hashing");
+	g_assert_true(g_str_has_prefix(one->remedy, "Mix all bits of the key"));
+	g_assert_cmpstr(evidence_at(one, 0), ==,
+		"a look-up goes over 10 nodes of its bucket on average (windows); with a good "
+		"hash, "
+		"over two at most");
+	g_assert_true(g_str_has_prefix(evidence_at(lode_diagnoses_at(endless, 0), 0),
+		"a look-up goes over 20 or more nodes"));
+	g_assert_cmpstr(lode_diagnoses_at(few, 0)->cause, ==, "service-hash");
+	g_assert_cmpstr(lode_diagnoses_at(unknown, 0)->cause, ==, "service-hash");
+	g_assert_cmpstr(lode_diagnoses_at(other, 0)->cause, ==, "service-hash");
+}
+
 /* Findings that lie in the service. */
 static void test_findings(void)
 {
@@ -356,6 +414,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
 	g_test_add_func("/service_diagnoses/names", test_names);
 	g_test_add_func("/service_diagnoses/compiler", test_compiler);
+	g_test_add_func("/service_diagnoses/chains", test_chains);
 	g_test_add_func("/service_diagnoses/findings", test_findings);
 	g_test_add_func("/service_diagnoses/none", test_none);
 	return g_test_run();

@@ -62,6 +62,11 @@ static const struct {
 	{"strings of Java", "java.lang.AbstractStringBuilder.insert(int, char)", JIT, NULL},
 	{"BigDecimal and BigInteger", "java.math.BigDecimal.add(java.math.BigDecimal)", JIT, NULL},
 	{"numbers of any length in Go", "math/big.(*Int).Mul", OWN, NULL},
+	{"colliding keys of Java",
+		"java.util.HashMap$TreeNode.find(int, java.lang.Object) [tier 4]", JIT, NULL},
+	{"colliding keys of Java",
+		"java.util.concurrent.ConcurrentHashMap$TreeBin.find(int, java.lang.Object)", JIT,
+		NULL},
 	{"hash tables of Java", "java.util.HashMap.getNode(java.lang.Object) [tier 4]", JIT, NULL},
 	{"thread-local variables of Java", "java.lang.ThreadLocal.get()", JIT, NULL},
 	{"search trees of Java", "java.util.TreeMap.getEntry(java.lang.Object)", JIT, NULL},
@@ -365,7 +370,9 @@ static void test_all(void)
 
 	for (guint i = 0; i < lode_service_rules_n(rules); i++) {
 		const LodeServiceRule *rule = lode_service_rules_at(rules, i);
-		bool has_case = strcmp(rule->cause, "repeated-work") == 0;
+		/* Those that other rules name. */
+		bool has_case = strcmp(rule->name, "repeated work") == 0 ||
+		                strcmp(rule->name, "colliding keys") == 0;
 		for (size_t k = 0; k < G_N_ELEMENTS(cases) && !has_case; k++)
 			has_case = find(rules, families, k) == rule;
 		for (size_t k = 0; k < G_N_ELEMENTS(entries) && !has_case; k++)
@@ -446,6 +453,8 @@ static void test_parts(void)
 	g_assert_no_error(error);
 	g_autoptr(LodeServiceRules) rules = lode_service_rules_parse(
 		"[part]\nfunctions=b\npart-of=whole\nremedy=R.\nleast=0.1\nrepeated=again\n"
+		"walks=find_*\nchains=long\n"
+		"[long]\ncause=colliding-keys\nexplanation=e\nremedy=r\n"
 		"[again]\ncause=repeated-work\nexplanation=e\nremedy=r\n"
 		"[whole]\nfunctions=*\ncause=service-x\nexplanation=E.\nremedy=W.\nfactor=0.5\n",
 		families, &error);
@@ -455,6 +464,10 @@ static void test_parts(void)
 	g_assert_cmpstr(part->name, ==, "part");
 	g_assert_cmpstr(part->whole->name, ==, "whole");
 	g_assert_cmpstr(part->repeated->name, ==, "again");
+	g_assert_cmpstr(part->chains->name, ==, "long");
+	g_assert_true(lode_service_rules_walk(rules, part, "find_node"));
+	g_assert_false(lode_service_rules_walk(rules, part, "count_node"));
+	g_assert_false(lode_service_rules_walk(rules, part->whole, "find_node"));
 	g_assert_cmpstr(part->cause, ==, "service-x");
 	g_assert_cmpstr(part->explanation, ==, "E.");
 	g_assert_cmpstr(part->remedy, ==, "R.");
