@@ -27,6 +27,16 @@ perl)
 	one=(perl -e 'sub work { my $n = 0; $n += $_ ** 2 for 1 .. 100000; $n } work() for 1 .. 150')
 	one_line='-e:1 in main::work'
 	;;
+ruby)
+	needs ruby
+	[ "$(ruby -e 'print RUBY_ENGINE, RUBY_VERSION[/^\d+\.\d+/]' 2>err)" = ruby3.1 ] || skip "no Ruby 3.1"
+	program=known_lines.rb
+	kinds=(each module recursion sorting thread)
+	line='known_lines.rb:[0-9]+ in Kinds#recursion'
+	function='Kinds#sorting'
+	one=(ruby -e 'def work = (1..100_000).sum { |n| n * n % 7 }; 80.times { work }')
+	one_line='-e:1 in '
+	;;
 esac
 KNOWN_SECONDS=0.6
 export KNOWN_SECONDS

@@ -4,6 +4,7 @@
 #include "process/interpreters/foreign_memory.h"
 #include "process/interpreters/perl_frames.h"
 #include "process/interpreters/python_frames.h"
+#include "process/interpreters/ruby_frames.h"
 
 static void *open_python(
 	const uint64_t *symbols, const LodeForeignMemory *memory, uint32_t *next_code)
@@ -38,4 +39,6 @@ const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
 		5, open_python, read_python, close_python},
 	{"perl", {"PL_curinterp", "PL_interp_size", "PL_op_name"}, 3, lode_perl_frames_open,
 		lode_perl_frames_read, lode_perl_frames_close},
+	{"ruby", {"ruby_current_vm_ptr", "rb_cObject", "ruby_version"}, 3, lode_ruby_frames_open,
+		lode_ruby_frames_read, lode_ruby_frames_close},
 };

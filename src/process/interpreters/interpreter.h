@@ -62,7 +62,7 @@ typedef struct {
 	void (*close)(void *frames);
 } LodeInterpreter;
 
-enum { LODE_N_INTERPRETERS = 2 };
+enum { LODE_N_INTERPRETERS = 3 };
 extern const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS];
 
 /* An interpreter that a process has. */

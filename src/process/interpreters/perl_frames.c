@@ -391,12 +391,15 @@ static bool add_sub(Walk *walk, uint64_t sub)
 		root->file = statement->file;
 		root->last_line = statement->line;
 	}
-	const LodeScriptPlace place = {root->function,
-		statement != NULL ? statement->file : root->file,
-		root->first_line > 0 ? root->first_line
-		: statement != NULL  ? statement->line
-				     : 0,
-		statement != NULL ? statement->line : root->last_line};
+	LodeScriptPlace place = {.function = root->function,
+		.file = root->file,
+		.first_line = root->first_line,
+		.line = root->last_line};
+	if (statement != NULL) {
+		place.file = statement->file;
+		place.line = statement->line;
+		place.first_line = root->first_line > 0 ? root->first_line : statement->line;
+	}
 	return place.file != NULL && add_frame(walk, &place);
 }
 

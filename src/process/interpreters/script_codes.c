@@ -66,8 +66,9 @@ bool lode_script_codes_find(LodeScriptCodes *self, const LodeScriptPlace *place,
 		known = g_memdup2(&wanted, sizeof(wanted));
 		g_hash_table_add(self->known, known);
 	}
-	if (known->last_line < MAX(place->line, wanted.first_line)) {
-		known->last_line = MAX(place->line, wanted.first_line);
+	uint32_t line = MAX(place->line, wanted.first_line);
+	if (known->last_line < line) {
+		known->last_line = MAX(line, MIN(place->last_line, LODE_SCRIPT_MAX_LINE));
 		known->number = (*self->next_code)++;
 		const LodeScriptCode told = {known->number, wanted.first_line, known->last_line,
 			self->language, place->function, place->file};

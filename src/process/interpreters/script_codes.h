@@ -29,6 +29,7 @@ const char *lode_script_codes_keep(LodeScriptCodes *self, char *text);
 typedef struct {
 	const char *function, *file; /* kept texts */
 	uint32_t first_line, line;   /* 0: not known */
+	uint32_t last_line;          /* that the function has, if it is known */
 } LodeScriptPlace;
 
 /* The frame of a place; its code is appended to `out_codes` (LodeScriptCode) where it was not told.

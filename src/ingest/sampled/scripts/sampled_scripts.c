@@ -397,6 +397,7 @@ bool lode_sampled_scripts_is_loop(const LodeSampledScripts *self, const LodePlac
 	static const char *const loops[] = {
 		"_PyEval_EvalFrameDefault", /* CPython */
 		"Perl_runops_standard",
+		"rb_vm_exec",
 	};
 
 	if (place->image >= lode_code_images_count(self->images))
