@@ -5,12 +5,13 @@
 # kernel lets nobody sample, and where there is no CPython from 3.8 to 3.14. All versions that pyenv
 # has are tried.
 #
-#   tests/e2e/python.sh LODE SOURCES      SOURCES: the folder of known_lines.py
+#   tests/e2e/python.sh LODE SOURCES REFUSE      SOURCES: the folder of known_lines.py
 set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
 
 sources=$(realpath "$2")
+refuse=$(realpath "$3")
 begin "$1"
 pyenv=${PYENV_ROOT:-$HOME/.pyenv}
 export HOME=$work
@@ -31,7 +32,7 @@ done
 python=${pythons[0]}
 cp "$sources/known_lines.py" app.py
 
-echo 1..$((3 + ${#pythons[@]}))
+echo 1..$((5 + ${#pythons[@]}))
 
 for i in "${!pythons[@]}"; do
 	"$lode" run -o other.lode -- "${pythons[i]}" app.py truth >out 2>err
@@ -56,3 +57,23 @@ check "callers" "$(status_is 0)" "$(holds grep -q 'app.py' out)"
 "$lode" report native.lode --functions --format json >functions.json 2>>err
 status=$?
 check "without the script" "$(status_is 0)" "$(grep -q '"language": *"python"' functions.json && echo 'a function of Python')"
+
+# lines_by NAME COMMAND…: the shares of what it records into by.lode
+lines_by() {
+	local name=$1
+	shift
+	"$@" >out 2>err
+	status=$?
+	"$lode" report by.lode --functions --format json >functions.json 2>>err
+	"$lode" report by.lode --lines --format json >lines.json 2>>err
+	check "$name" "$(status_is 0)" \
+		"$(python3 "$sources/known_lines_check.py" truth functions.json lines.json 2>&1)"
+}
+lines_by "without looks at waits" "$lode" run --no-waits -o by.lode -- "$python" app.py truth
+if "$refuse" perf EPERM true 2>err; then
+	lines_by "where perf events are refused" \
+		"$refuse" perf EPERM "$lode" run -o by.lode -- "$python" app.py truth
+else
+	number=$((number + 1))
+	echo "ok $number - where perf events are refused # SKIP no system-call filter can be set"
+fi

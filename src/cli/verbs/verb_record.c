@@ -104,6 +104,7 @@ static bool complete(Options *self, char **arguments, GError **error)
 	sampler->argv = (const char *const *)arguments;
 	sampler->can_trace = true;
 	sampler->has_waits = !self->has_no_waits;
+	sampler->has_scripts = true;
 	sampler->notes = lode_wrapped_program_notes("record");
 	return true;
 }

@@ -246,7 +246,9 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 	self->written = g_ptr_array_new();
 	g_ptr_array_extend(self->written, self->choices, NULL, NULL);
 	if (self->looker != NULL) {
-		g_ptr_array_add(self->written, lode_wait_looker_choice(self->looker));
+		LodePerfChoice *waits = lode_wait_looker_choice(self->looker);
+		if (waits != NULL)
+			g_ptr_array_add(self->written, waits);
 		g_ptr_array_add(self->written, lode_wait_looker_script_choice(self->looker));
 	}
 	if (!lode_perf_writer_publish(self->writer, self->written, error))

@@ -645,9 +645,10 @@ static void prepare_waits(Session *self)
 		.has_siblings = options->has_siblings,
 	};
 
-	if (!options->has_waits || options->has_no_switches || self->tracer != NULL)
+	bool has_waits = options->has_waits && !options->has_no_switches && self->tracer == NULL;
+	if (!has_waits && !options->has_scripts)
 		return;
-	self->looker = lode_wait_looker_new(&tree);
+	self->looker = lode_wait_looker_new(&tree, has_waits);
 	self->recording.looker = self->looker;
 }
 

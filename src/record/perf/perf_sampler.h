@@ -44,6 +44,7 @@ typedef struct {
 	                           modifiers are sampled as these say */
 	bool has_no_switches;   /* context switches are not recorded */
 	bool has_waits;         /* threads that wait are looked at, with switches */
+	bool has_scripts;       /* and threads that run a script */
 	bool has_branch_stacks; /* -b */
 	bool has_call_chains;   /* by frame pointers, of the program's own calls */
 	bool has_user_registers;

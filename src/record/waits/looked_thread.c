@@ -811,6 +811,14 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 	return outcome;
 }
 
+LodeLookOutcome lode_looked_thread_peek(const LodeLookedThread *self)
+{
+	Stopped at;
+	LodeLookOutcome outcome = read_call(self, &at);
+
+	return outcome == LODE_LOOK_RUNNING || outcome == LODE_LOOK_GONE ? outcome : LODE_LOOK_SAME;
+}
+
 /* --- processes and threads --- */
 
 LodeLookedProcess *lode_looked_process_new(pid_t pid)

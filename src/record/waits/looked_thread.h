@@ -62,6 +62,10 @@ typedef struct {
 
 LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *out);
 
+/* Whether it runs: LODE_LOOK_RUNNING, _GONE, or _SAME for one that waits, of which nothing is read.
+ */
+LodeLookOutcome lode_looked_thread_peek(const LodeLookedThread *self);
+
 /* The attribute of these samples. */
 struct perf_event_attr;
 void lode_look_attribute(struct perf_event_attr *out_attr, uint16_t stack_bytes);

@@ -43,6 +43,7 @@ enum { QUEUE_BYTES = 16 << 20 };
 
 struct LodeWaitLooker {
 	LodeProcessTree tree;
+	bool has_waits;
 	LodePerfChoice choice, script_choice;
 	GThread *thread;
 	GMutex mutex;
@@ -90,12 +91,13 @@ static void clear_choice(LodePerfChoice *self)
 	g_array_unref(self->ids);
 }
 
-LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree)
+LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits)
 {
 	LodeWaitLooker *self = g_new0(LodeWaitLooker, 1);
 	struct rlimit limit;
 
 	self->tree = *tree;
+	self->has_waits = has_waits;
 	init_choice(&self->choice, LODE_WAITING_EVENT, LODE_WAITING_ID);
 	init_choice(&self->script_choice, LODE_SCRIPT_EVENT, LODE_SCRIPT_ID);
 	lode_look_record_attribute(&self->script_choice.attr);
@@ -137,7 +139,7 @@ void lode_wait_looker_free(LodeWaitLooker *self)
 
 LodePerfChoice *lode_wait_looker_choice(const LodeWaitLooker *self)
 {
-	return (LodePerfChoice *)&self->choice;
+	return self->has_waits ? (LodePerfChoice *)&self->choice : NULL;
 }
 
 LodePerfChoice *lode_wait_looker_script_choice(const LodeWaitLooker *self)
@@ -264,7 +266,9 @@ static void look_at_next(LodeWaitLooker *self)
 	for (guint i = 0; i < MIN(MOST_PASSED, self->threads->len); i++) {
 		self->next = self->next + 1 < self->threads->len ? self->next + 1 : 0;
 		LodeLookedThread *thread = self->threads->pdata[self->next];
-		LodeLookOutcome outcome = lode_looked_thread_look(thread, &self->output);
+		LodeLookOutcome outcome = self->has_waits
+		                                  ? lode_looked_thread_look(thread, &self->output)
+		                                  : lode_looked_thread_peek(thread);
 		if (outcome == LODE_LOOK_RUNNING || outcome == LODE_LOOK_DONE)
 			self->runs_script = lode_script_looks_take(thread->process->scripts,
 				thread->tid, outcome == LODE_LOOK_DONE, self->output.records);

@@ -5,7 +5,7 @@
  *   every 5 ms, by chance 2.5 to 7.5 ─▶ the next thread ─▶ record ─▶ queue ─▶ perf.data
  *
  * Of a thread that runs a script the frames of the interpreter are looked at (script_looks.h), and
- * the next look is after 3 ms.
+ * the next look is after 3 ms. Where waits are not asked for, these are the only looks.
  *
  * By chance, as programs wait in steps of time too. A thread that has not run since its last look
  * waits as it did, and the next one is looked at in its place. Looks take no more than half a
@@ -20,13 +20,13 @@
 typedef struct LodeWaitLooker LodeWaitLooker;
 
 /* The tree is that of a program that is to be executed, or runs. Looks begin with
- * lode_wait_looker_begin(). */
-LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree);
+ * lode_wait_looker_begin(). Without `has_waits`, threads that wait are passed by. */
+LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits);
 void lode_wait_looker_free(LodeWaitLooker *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaitLooker, lode_wait_looker_free)
 
-/* The events that the samples are of, of waits and of scripts, which the kernel does not have;
- * borrowed. */
+/* The events that the samples are of, of waits (NULL: of none) and of scripts, which the kernel
+ * does not have; borrowed. */
 LodePerfChoice *lode_wait_looker_choice(const LodeWaitLooker *self);
 LodePerfChoice *lode_wait_looker_script_choice(const LodeWaitLooker *self);
 
