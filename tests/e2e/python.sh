@@ -16,7 +16,7 @@ begin "$1"
 pyenv=${PYENV_ROOT:-$HOME/.pyenv}
 export HOME=$work
 
-needs python3
+needs python3 gcc
 needs_sampling
 
 # CPython's versions that are here, the first of which is used below.
@@ -32,9 +32,8 @@ done
 python=${pythons[0]}
 cp "$sources/known_lines.py" app.py
 
-echo 1..$((5 + ${#pythons[@]}))
-
 for i in "${!pythons[@]}"; do
+	[ "$i" -eq 0 ] || export KNOWN_SECONDS=0.3
 	"$lode" run -o other.lode -- "${pythons[i]}" app.py truth >out 2>err
 	status=$?
 	"$lode" report other.lode --functions --format json >functions.json 2>>err
@@ -44,9 +43,10 @@ for i in "${!pythons[@]}"; do
 	[ "$i" -gt 0 ] || { mv other.lode app.lode && mv truth first; }
 done
 
+unset KNOWN_SECONDS
 "$lode" report app.lode >out 2>err
 status=$?
-check "the first screen" "$(status_is 0)" "$(holds grep -qE '^ *[0-9.]+ %  app.py:14 in (Table\.)?find' out)"
+check "the first screen" "$(status_is 0)" "$(holds grep -qE '^ *[0-9.]+ %  app.py:16 in (Table\.)?find' out)"
 
 find=$(awk 'NR == 1 { print $1 }' first)
 "$lode" report app.lode --callers "$find" >out 2>err
@@ -77,3 +77,52 @@ else
 	number=$((number + 1))
 	echo "ok $number - where perf events are refused # SKIP no system-call filter can be set"
 fi
+
+# A program that is named as an interpreter, and has none of its symbols.
+echo 'int main(void) { for (volatile long i = 0; i < 800000000; i++); }' >named.c
+gcc named.c -o python3.99 2>err && "$lode" run -o named.lode -- ./python3.99 >out 2>err
+status=$?
+check "an interpreter that is not read" "$(status_is 0)" \
+	"$(holds grep -q "'$work/python3.99' is of a version, or built in a way, that lode does not read" err)"
+
+# kind NAME SCRIPT COMMAND…: a program of python_kinds.py, whose script's name ends so
+kinds=() scripts=()
+kind() {
+	kinds+=("$1") scripts+=("$2")
+	printf 'KIND=%q ' "$1" >>all.sh
+	shift 2
+	printf '%q ' "$@" >>all.sh
+	echo '; echo $?' >>all.sh
+}
+copy() { cp "$sources/scripts/python_kinds.py" "$1" && echo "$1"; }
+mkdir truths package zipped
+copy package/__main__.py >/dev/null
+copy zipped/__main__.py >/dev/null
+"$python" -m zipapp zipped -o app.pyz
+chmod +x "$(copy direct.py)"
+sed -i "1s,.*,#!$(command -v "$python")," direct.py
+kind module package/__main__.py "$python" -m package
+kind direct direct.py ./direct.py
+kind command '<string>' "$python" -c "$(cat direct.py)"
+kind zip app.pyz/__main__.py "$python" app.pyz
+kind named größe.py "$python" "$(copy größe.py)"
+for name in coroutines generators threads processes forks deep signals faults calls; do
+	kind $name $name.py "$python" "$(copy $name.py)"
+done
+kind debugged debugged.py env PYTHONMALLOC=debug "$python" "$(copy debugged.py)"
+# shellcheck disable=SC2046
+if gcc "$sources/scripts/embedded_python.c" -o embedded \
+	$("$python"-config --includes --embed --ldflags 2>err) 2>>err; then
+	kind embedded embedded.py ./embedded "$(copy embedded.py)"
+fi
+export TRUTH=$work/truths
+KNOWN_SECONDS=0.03 bash all.sh >plain 2>err
+KNOWN_SECONDS=0.15 "$lode" run -o kinds.lode -- bash all.sh >out 2>err
+status=$?
+check "kinds of programs print the same" "$(status_is 0)" "$(diff plain out)"
+"$lode" report kinds.lode --functions --format json >functions.json 2>>err
+for i in "${!kinds[@]}"; do
+	check "kind: ${kinds[i]}" "$(python3 "$sources/scripts/python_kinds_check.py" \
+		functions.json "truths/${kinds[i]}" "${scripts[i]}" 2>&1)"
+done
+echo "1..$number"

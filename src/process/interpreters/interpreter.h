@@ -2,9 +2,9 @@
 /*
  * The interpreters of scripts whose frames are read from outside while they run: a row each.
  *
- *   /proc/PID/maps ─▶ files named as an interpreter's ─▶ its symbols ─▶ its row
- *                                                                        │ open
- *                                                         frames ◀───────┘
+ *   /proc/PID/maps ─▶ the program, files named as an interpreter's ─▶ symbols ─▶ its row
+ *                                                                                  │ open
+ *                                                                   frames ◀───────┘
  *
  * What a row reads is another process' memory, which changes meanwhile: it checks all, and what
  * does not hold is torn.
@@ -45,7 +45,7 @@ typedef struct {
 enum { LODE_INTERPRETER_MAX_SYMBOLS = 8 };
 
 typedef struct {
-	const char *file; /* what the names of its files have in them */
+	const char *file; /* what the names of its files begin with, after "lib" */
 	const char *symbols[LODE_INTERPRETER_MAX_SYMBOLS];
 	unsigned n_needed; /* of those one of the files has the first so many; the rest may lack */
 	/* Its frames, by the addresses of the symbols, 0 for one that lacks; NULL: of a version
@@ -69,6 +69,8 @@ extern const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS];
 typedef struct {
 	const LodeInterpreter *interpreter; /* NULL: none */
 	uint64_t symbols[LODE_INTERPRETER_MAX_SYMBOLS];
+	const char *file; /* that has it; without one, that is named as an interpreter's and lacks
+	                   * its symbols; NULL: none. Borrowed from the files. */
 } LodeFoundInterpreter;
 
 /* The files that were searched, each once: that takes some milliseconds. */

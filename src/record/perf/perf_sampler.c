@@ -972,6 +972,8 @@ static LodePerfSampling *result_of(Session *self)
 			"SIGTRAP ended the program, which its windows may have caused; "
 			"'--windows off' records without them");
 	result->was_closed = note_closed(self->recording.tally.closed, self->note);
+	if (self->looker != NULL)
+		lode_wait_looker_add_note(self->looker, self->note);
 	if (self->tracer != NULL) {
 		lode_ptrace_sampler_add_note(self->tracer, self->note);
 		result->obstacle = g_strdup(lode_ptrace_sampler_obstacle(self->tracer));

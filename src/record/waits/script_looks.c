@@ -2,6 +2,7 @@
 #include "record/waits/script_looks.h"
 
 #include "base/monotonic_clock.h"
+#include "model/lines/own_lines.h"
 #include "record/process_memory.h"
 #include "record/waits/look_record.h"
 
@@ -14,6 +15,9 @@
  * microseconds. */
 #define FIRST_SEARCH_NS UINT64_C(20000000)
 #define LAST_SEARCH_NS UINT64_C(2000000000)
+
+/* By then a program has loaded the libraries that it is linked to. */
+#define LOADED_NS (4 * FIRST_SEARCH_NS)
 
 /* Code that calls and returns all the time would be seen too seldom, if what is torn were not read
  * again. */
@@ -95,6 +99,16 @@ static bool has_changed(LodeScriptLooks *self)
 	return true;
 }
 
+/* Few programs are named as an interpreter and are none. */
+static void note_unread(LodeScriptLooks *self)
+{
+	const char *path = self->found.file, *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	if (self->frames == NULL && self->pause_ns >= LOADED_NS && slash != NULL &&
+		(self->found.interpreter != NULL || lode_is_interpreter(slash + 1)))
+		self->common->unread = path;
+}
+
 /* Code keeps its numbers where the interpreter is the one that was known. */
 static void search(LodeScriptLooks *self, uint64_t now_ns)
 {
@@ -114,6 +128,7 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 	if (found.interpreter != NULL)
 		self->frames = found.interpreter->open(
 			found.symbols, &memory, &self->common->next_code);
+	note_unread(self);
 }
 
 /* Begins a record, whose raw data is to be appended; where it begins. */

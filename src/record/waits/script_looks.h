@@ -20,6 +20,8 @@ typedef struct LodeScriptLooks LodeScriptLooks;
 typedef struct {
 	uint32_t next_code; /* the number of the next code */
 	LodeInterpreterFiles files;
+	const char *unread; /* the file of an interpreter whose frames cannot be read; borrowed
+	                     * from `files`; NULL: none */
 } LodeScriptSearch;
 
 /* `common` is borrowed. */

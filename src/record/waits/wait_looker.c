@@ -373,3 +373,12 @@ LodeWaitLookerTally lode_wait_looker_end(LodeWaitLooker *self)
 	}
 	return self->tally;
 }
+
+void lode_wait_looker_add_note(const LodeWaitLooker *self, GString *note)
+{
+	if (self->scripts.unread != NULL)
+		lode_perf_note(note,
+			"'%s' is of a version, or built in a way, that lode does not read: the "
+			"interpreter's functions are shown, not the script's",
+			self->scripts.unread);
+}

@@ -47,3 +47,6 @@ typedef struct {
 
 /* Ends the thread; the last records can still be taken. */
 LodeWaitLookerTally lode_wait_looker_end(LodeWaitLooker *self);
+
+/* Once it has ended: appends a sentence where scripts' frames could not be read. */
+void lode_wait_looker_add_note(const LodeWaitLooker *self, GString *note);
