@@ -13,6 +13,7 @@
 #include "images/elf/elf_file.h"
 #include "images/elf/go_functions.h"
 #include "images/elf/packed_symbols.h"
+#include "images/elf/python_functions.h"
 #include "images/elf/symbol_table.h"
 #include "images/instructions/instruction_decoder.h"
 #include "images/variants/data_symbols.h"
@@ -294,11 +295,12 @@ static void name_function(Table *table, LodeBinaryFunction *function)
 }
 
 /*
+ * `terms` is that of lode_python_functions_name_parts(), or NULL: parts get no names.
  * Consumes nothing: `symbols` (LodeSymbol) and `unwind` (LodeUnwindRange) are sorted in place, the
  * result (LodeBinaryFunction) borrows their symbols' text, other names are kept in `names`.
  */
-static GArray *build_function_table(
-	const LodeElfFile *file, GArray *symbols, GArray *unwind, GStringChunk *names)
+static GArray *build_function_table(const LodeElfFile *file, GArray *symbols, GArray *unwind,
+	GStringChunk *names, GHashTable *terms)
 {
 	Table table = {.file = file, .names = names};
 
@@ -308,6 +310,8 @@ static GArray *build_function_table(
 	add_symbols(&table, symbols);
 	add_unwind(&table);
 	add_gaps(&table);
+	if (terms != NULL)
+		lode_python_functions_name_parts(file, table.functions, terms, names);
 	for (guint i = 0; i < table.functions->len; i++)
 		name_function(&table, function_at(&table, i));
 	return table.functions;
@@ -326,7 +330,8 @@ static bool has_symbol_table(const LodeElfFile *file)
 	return lode_elf_file_find_type(file, SHT_SYMTAB) != NULL;
 }
 
-static void read_symbols(LodeElfImage *self, bool has_symbols, GArray *symbols)
+/* The terms of Python's functions; NULL: there are none. */
+static GHashTable *read_symbols(LodeElfImage *self, bool has_symbols, GArray *symbols)
 {
 	/* .symtab has what .dynsym has, and the local symbols too; .gnu_debugdata has not */
 	uint32_t type = has_symbol_table(self->file) ? SHT_SYMTAB : SHT_DYNSYM;
@@ -341,9 +346,13 @@ static void read_symbols(LodeElfImage *self, bool has_symbols, GArray *symbols)
 		warn(self, "the symbol table in .gnu_debugdata is broken");
 	if (self->go != NULL && !has_symbols)
 		lode_go_functions_add(self->go, symbols);
+	GHashTable *terms = has_symbols
+	                            ? NULL
+	                            : lode_python_functions_add(self->file, symbols, self->names);
 	lode_symbol_table_sort(symbols);
 	if (self->file->undecoded == NULL)
 		lode_symbol_table_add_plt(self->file, symbols, self->names);
+	return terms;
 }
 
 static void read_functions(LodeElfImage *self, bool has_symbols)
@@ -351,10 +360,11 @@ static void read_functions(LodeElfImage *self, bool has_symbols)
 	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(LodeSymbol));
 	g_autoptr(GArray) unwind = g_array_new(FALSE, FALSE, sizeof(LodeUnwindRange));
 
-	read_symbols(self, has_symbols, symbols);
+	g_autoptr(GHashTable) terms = read_symbols(self, has_symbols, symbols);
 	if (!lode_unwind_functions_read(self->file, unwind))
 		warn(self, "the unwind table .eh_frame is broken");
-	self->image.functions = build_function_table(self->file, symbols, unwind, self->names);
+	self->image.functions = build_function_table(
+		self->file, symbols, unwind, self->names, terms);
 }
 
 /* Whether a separate file could add anything. */
