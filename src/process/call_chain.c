@@ -218,6 +218,14 @@ static bool is_in_library(const LodePlaces *places, const LodePlace *place)
 		lode_code_images_peek(lode_places_images(places), place->image)->path);
 }
 
+/* Whether its callers are looked for up to the user's code. */
+static bool is_below_user(const LodePlaces *places, const LodePlace *place)
+{
+	const char *path = lode_code_images_peek(lode_places_images(places), place->image)->path;
+
+	return lode_is_system_library(path) || lode_is_run_time_code(path);
+}
+
 void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *sampled_registers, GArray *out_callers)
 {
@@ -227,7 +235,7 @@ void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled
 	bool is_done = dump.size == 0 || (registers.known >> LODE_REGISTER_RSP & 1) == 0;
 
 	while (!is_done && at.image != LODE_NONE && out_callers->len < LODE_MAX_TOP_CALLERS) {
-		bool was_in_library = is_in_library(places, &at);
+		bool was_below = is_below_user(places, &at);
 		uint64_t back;
 		LodeFrameStep step = step_out(places, &at, &dump, &registers, &back);
 		bool is_found = step == LODE_FRAME_CALLED
@@ -240,7 +248,7 @@ void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled
 		if (!is_found)
 			return;
 		g_array_append_val(out_callers, at);
-		is_done = at.image != LODE_NONE && was_in_library && !is_in_library(places, &at);
+		is_done = at.image != LODE_NONE && was_below && !is_below_user(places, &at);
 	}
 }
 

@@ -43,9 +43,9 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
 
 /* The same where lode_call_chain_has_top(): at most LODE_MAX_TOP_CALLERS, as far as the recorded
- * bytes reach, and no further than the first caller of a system library that is in none. In code
- * without unwind tables, a word at the stack pointer, or above what the frame pointer points to, is
- * a return address if a call stands before what it points to. */
+ * bytes reach, and no further than the first caller of a system library or an interpreter that is
+ * in none. In code without unwind tables, a word at the stack pointer, or above what the frame
+ * pointer points to, is a return address if a call stands before what it points to. */
 void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
 
