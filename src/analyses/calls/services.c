@@ -8,7 +8,8 @@
  *            in an image with own source lines what has none, as a library that it was linked with
  *
  * A frame is an entry if it is a service and the next outward that is not "through" is own. Of
- * services that are inlined in each other the innermost is the entry, too. A pair
+ * services that are inlined in each other the innermost is the entry, too. Below a line of a script
+ * the interpreter's own frames are "through". A pair
  * (entry, own line around it) is a label of the stack, and its cost is that of the stacks with this
  * label. A builtin of V8 or HotSpot in a run is a part of it. One that no service calls is a
  * service without what it calls, and what it does by a library is called by its name. Runs with
@@ -203,6 +204,24 @@ static const char *called_at(const Search *self, uint32_t stack, uint32_t host)
 	return strcmp(called, own) != 0 ? g_string_chunk_insert_const(self->strings, called) : NULL;
 }
 
+/* Whether it is the interpreter's own, other than a service, below a line of a script: that line is
+ * what calls. */
+static bool is_of_script(const Search *self, const Walk *walk, uint32_t stack)
+{
+	uint32_t outer = stack_at(walk, stack)->outer, function;
+	uint32_t owner = outer != LODE_NONE ? walk->owners[outer] : LODE_NONE;
+
+	if (owner == LODE_NONE ||
+		function_at(self, lode_function_costs_at_stack(self->costs, owner))->script_line ==
+			0)
+		return false;
+	function = lode_function_costs_at_stack(self->costs, stack);
+	uint32_t family = self->family_of[function];
+	return function_at(self, function)->script_line == 0 &&
+	       (family == LODE_NONE || lode_families_at(self->families, family)->is_self_only) &&
+	       lode_is_run_time_code(function_at(self, function)->image);
+}
+
 /* The labels of stacks in which a service begins, and of families; outer stacks come first. */
 static void label_stacks(
 	Search *self, Walk *walk, const Role *roles, uint32_t *const labels[N_LABELS])
@@ -212,7 +231,8 @@ static void label_stacks(
 		uint32_t function = lode_function_costs_at_stack(self->costs, i);
 		uint32_t owner = outer != LODE_NONE ? walk->owners[outer] : LODE_NONE;
 		uint32_t entry = outer != LODE_NONE ? walk->entries[outer] : LODE_NONE;
-		Role role = role_at(self, walk, roles, i);
+		Role role = is_of_script(self, walk, i) ? ROLE_THROUGH
+		                                        : role_at(self, walk, roles, i);
 		LodeServiceCaller caller;
 
 		for (unsigned k = 0; k < N_LABELS; k++)
@@ -396,9 +416,10 @@ char *lode_service_called_name(const LodeFunctionCost *function)
 	static const char *const variants[] = {"_sse2", "_sse3", "_sse4", "_ssse3", "_avx", "_evex",
 		"_erms", "_fma", "_movbe", "_rtm", "_generic", "_unaligned"};
 	const char *begin = name + strspn(name, "_"), *end = NULL;
+	const char *part = strstr(name, ".part.");
 
 	if (begin == name)
-		return g_strdup(name);
+		return part != NULL ? g_strndup(name, (size_t)(part - name)) : g_strdup(name);
 	if (g_str_has_prefix(begin, "libc_"))
 		return g_strdup(begin + strlen("libc_"));
 	if (g_str_has_prefix(begin, "GI_"))

@@ -72,5 +72,6 @@ static inline const LodeServiceCaller *lode_service_caller(
 }
 
 /* The name by which a function is called: "strlen" of "__strlen_avx2", a variant in the C library,
- * and of "fn_167ac0" where its callers say so; else its own. The caller frees it. */
+ * "list.sort" of its parts, and of "fn_167ac0" where its callers say so; else its own. The caller
+ * frees it. */
 char *lode_service_called_name(const LodeFunctionCost *function);

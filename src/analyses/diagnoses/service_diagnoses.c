@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/service_diagnoses.h"
 
+#include "analyses/calls/script_lines.h"
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "model/findings.h"
 #include "model/profile.h"
 
@@ -183,6 +185,55 @@ static void take_service(Diagnosing *self, const LodeService *service)
 	}
 	if (rest > 1e-9 * self->total)
 		add_part(self, service->function, called, service->family, &nobody, rest);
+}
+
+static uint64_t line_key(uint32_t function, uint32_t line)
+{
+	return (uint64_t)function << 32 | line;
+}
+
+/* Whose interpreter executes a function of a script; NULL: it is none. */
+static const char *language_of(const Diagnosing *self, uint32_t function)
+{
+	const LodeProfile *profile = self->context->profile;
+
+	if (function >= profile->functions->len)
+		return NULL;
+	switch (lode_profile_image(profile, lode_profile_function(profile, function)->image)
+			->kind) {
+	case LODE_IMAGE_PYTHON:
+		return "Python";
+	case LODE_IMAGE_PERL:
+		return "Perl";
+	case LODE_IMAGE_RUBY:
+		return "Ruby";
+	default:
+		return NULL;
+	}
+}
+
+/* What the interpreter does for lines of the user's scripts, without what is another service. */
+static void take_steps(Diagnosing *self)
+{
+	g_autoptr(GArray) lines = lode_script_lines_costs(self->context->costs);
+	g_autoptr(GHashTable)
+		taken = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+
+	for (guint i = 0; lines->len > 0 && i < self->parts->len; i++) {
+		const LodeServiceCaller *caller = &part_at(self, i)->caller;
+		const uint64_t key = line_key(caller->function, caller->line);
+		*lode_sum_at_copy(taken, &key, sizeof key) += caller->cost;
+	}
+	for (guint i = 0; i < lines->len; i++) {
+		const LodeScriptLine *line = &g_array_index(lines, LodeScriptLine, i);
+		const uint64_t key = line_key(line->function, line->line);
+		double rest = line->cost - *lode_sum_at_copy(taken, &key, sizeof key);
+		const LodeServiceCaller caller = {
+			.function = line->function, .file = line->file, .line = line->line};
+		const char *language = language_of(self, line->function);
+		if (rest > 0 && language != NULL)
+			add_part(self, line->function, language, LODE_NONE, &caller, rest);
+	}
 }
 
 LODE_ORDER(compare_parts, Part, strcmp(left->whole->name, right->whole->name),
@@ -411,6 +462,7 @@ typedef struct {
 	double saves;
 	double in_loop, unchanged, observed; /* time from calls of which it is known */
 	double repeated;                     /* of them, by functions that do nothing new then */
+	bool is_steps; /* of an interpreter, for the lines that are said to call */
 } Summary;
 
 static bool has_inlined(const Diagnosing *self, uint32_t instruction, const char *function)
@@ -451,6 +503,7 @@ static void summarise(
 {
 	out->names = g_array_new(FALSE, FALSE, sizeof(Sum));
 	out->lines = g_array_new(FALSE, FALSE, sizeof(Sum));
+	out->is_steps = part_at(self, begin)->service == part_at(self, begin)->caller.function;
 	out->functions = g_array_new(FALSE, FALSE, sizeof(Sum));
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	g_autoptr(GHashTable) services = g_hash_table_new(NULL, NULL);
@@ -533,10 +586,16 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	g_autofree char *first = said_name(g_array_index(sums->names, Sum, 0).key);
 	/* Evidence does not repeat the title. */
 	bool is_told = strstr(diagnosis->title, first) != NULL;
-	lode_diagnosis_add_evidence(diagnosis, percent, "%",
-		"%s%.1f %% of the %s with all that %s%s%s", is_least(self, sums) ? "at least " : "",
-		percent, lode_diagnosis_weight(self->context), is_one ? "it calls" : "they call",
-		is_told ? "" : ": ", is_told ? "" : names);
+	if (sums->is_steps)
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"%.1f %% of the %s, without what functions have that are diagnosed",
+			percent, lode_diagnosis_weight(self->context));
+	else
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"%s%.1f %% of the %s with all that %s%s%s",
+			is_least(self, sums) ? "at least " : "", percent,
+			lode_diagnosis_weight(self->context), is_one ? "it calls" : "they call",
+			is_told ? "" : ": ", is_told ? "" : names);
 	if (is_told && strstr(diagnosis->title, names) == NULL)
 		lode_diagnosis_add_evidence(
 			diagnosis, n_names, "functions", "called are %s", names);
@@ -547,12 +606,14 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	const Sum *line = main_line(self, sums);
 	g_autofree char *place = line_text(self, line);
 	double part = 100 * line->cost / sums->all;
+	const char *from = sums->is_steps ? "in" : "called from";
 	if (n == 1)
 		lode_diagnosis_add_evidence(
-			diagnosis, part, "%", "%.0f %% of it is called from %s", part, place);
+			diagnosis, part, "%", "%.0f %% of it is %s %s", part, from, place);
 	else
 		lode_diagnosis_add_evidence(diagnosis, part, "%",
-			"%.0f %% of it is called from %s; %u functions call", part, place, n);
+			"%.0f %% of it is %s %s; %u functions %s", part, from, place, n,
+			sums->is_steps ? "have it" : "call");
 	if (self->context->services->source == LODE_CALLS_INFERRED && sums->functions->len > 1)
 		lode_diagnosis_add_evidence(diagnosis, sums->functions->len, "functions",
 			"how the time is divided among the %u functions that call is an estimate",
@@ -792,6 +853,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 		if (service->function != LODE_NONE && service->nearest > LEAST_PART * self.total)
 			take_service(&self, service);
 	}
+	take_steps(&self);
 	join_small(&self);
 	double cost;
 	guint first = out->diagnoses->len;

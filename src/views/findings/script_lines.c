@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "analyses/calls/script_lines.h"
+#include "analyses/calls/services.h"
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
 #include "model/lines/own_lines.h"
@@ -25,14 +27,13 @@ enum { SCREEN_WIDTH = 80, MOST_BELOW = 2 };
 typedef struct {
 	uint32_t function, line; /* of the costs; of the file */
 	double cost;
-	uint32_t below[MOST_BELOW]; /* what it leads to most, that has a name; LODE_NONE: nothing */
+	const char *below[MOST_BELOW]; /* what it leads to most, that has a name; NULL: nothing */
 } Line;
 
 typedef struct {
 	const LodeFunctionCosts *costs;
-	GHashTable *
-		known; /* function << 32 | line → GHashTable: sums by the function of native code */
-	GArray *lines; /* Line */
+	GHashTable *known; /* function << 32 | line → GHashTable: sums by name_below() */
+	GArray *lines;     /* Line */
 	double total;
 } Lines;
 
@@ -49,28 +50,22 @@ static const LodeFrame *frame_at(const LodeStacks *stacks, uint32_t stack)
 	return &LODE_AT(stacks->frames, LodeFrame, LODE_AT(stacks->stacks, LodeStack, stack).frame);
 }
 
-/* The innermost own line of a script of each stack, as a stack; LODE_NONE: none. */
-static uint32_t *find_owners(const LodeFunctionCosts *costs, const LodeStacks *stacks)
+/* The name by which a function is called below a line of the user's; NULL: it is such a line's
+ * itself, or has no name. */
+static const char *name_below(const LodeFunctionCost *one)
 {
-	uint32_t *owners = g_new(uint32_t, MAX(stacks->stacks->len, 1));
-
-	for (uint32_t i = 0; i < stacks->stacks->len; i++) {
-		const LodeFunctionCost *one = lode_function_cost_at(
-			costs, lode_function_costs_at_stack(costs, i));
-		uint32_t outer = LODE_AT(stacks->stacks, LodeStack, i).outer;
-		const LodeFrame *frame = frame_at(stacks, i);
-		bool is_line = one->script_line > 0 && frame->file != NULL && frame->line > 0 &&
-		               !lode_is_toolchain_file(frame->file);
-		owners[i] = is_line ? i : outer != LODE_NONE ? owners[outer] : LODE_NONE;
-	}
-	return owners;
+	if ((one->script_line > 0 && !lode_is_toolchain_file(one->image)) ||
+		strcmp(one->name, "[unknown]") == 0)
+		return NULL;
+	g_autofree char *name = lode_service_called_name(one);
+	return g_str_has_prefix(name, "fn_") ? NULL : g_intern_string(name);
 }
 
 static void add_samples(Lines *self)
 {
 	const LodeFunctionCosts *costs = self->costs;
 	const LodeStacks *stacks = costs->profile->stacks;
-	g_autofree uint32_t *owners = find_owners(costs, stacks);
+	g_autofree uint32_t *owners = lode_script_lines_owners(costs);
 
 	for (guint i = 0; i < stacks->samples->len; i++) {
 		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
@@ -86,14 +81,9 @@ static void add_samples(Lines *self)
 			g_hash_table_insert(self->known, g_memdup2(&key, sizeof(key)), table);
 		}
 		uint32_t function = lode_function_costs_at_stack(costs, sample->stack);
-		*lode_sum_at(table, GUINT_TO_POINTER(function)) += sample->weight;
+		*lode_sum_at(table,
+			name_below(lode_function_cost_at(costs, function))) += sample->weight;
 	}
-}
-
-static bool has_name(const LodeFunctionCost *one)
-{
-	return one->script_line == 0 && !g_str_has_prefix(one->name, "fn_") &&
-	       strcmp(one->name, "[unknown]") != 0;
 }
 
 static void add_line(Lines *self, uint64_t key, GHashTable *table)
@@ -101,29 +91,27 @@ static void add_line(Lines *self, uint64_t key, GHashTable *table)
 	Line line = {.function = (uint32_t)(key >> 32), .line = (uint32_t)key};
 	double most[MOST_BELOW] = {0};
 	GHashTableIter iterator;
-	void *function, *cost;
+	void *name, *cost;
 
-	for (unsigned i = 0; i < MOST_BELOW; i++)
-		line.below[i] = LODE_NONE;
 	g_hash_table_iter_init(&iterator, table);
-	while (g_hash_table_iter_next(&iterator, &function, &cost)) {
-		uint32_t one = GPOINTER_TO_UINT(function);
+	while (g_hash_table_iter_next(&iterator, &name, &cost)) {
 		double time = *(double *)cost;
 		line.cost += time;
-		if (!has_name(lode_function_cost_at(self->costs, one)))
+		if (name == NULL)
 			continue;
 		unsigned at = 0;
 		while (at < MOST_BELOW &&
-			(time < most[at] || (time == most[at] && one > line.below[at])))
+			(time < most[at] ||
+				(time == most[at] && g_strcmp0(name, line.below[at]) > 0)))
 			at++;
 		for (unsigned i = MOST_BELOW; i-- > at;) {
 			most[i] = i > at ? most[i - 1] : time;
-			line.below[i] = i > at ? line.below[i - 1] : one;
+			line.below[i] = i > at ? line.below[i - 1] : name;
 		}
 	}
 	for (unsigned i = 0; i < MOST_BELOW; i++)
 		if (most[i] < LEAST_BELOW * line.cost)
-			line.below[i] = LODE_NONE;
+			line.below[i] = NULL;
 	if (line.cost >= LEAST_SHARE * self->total)
 		g_array_append_val(self->lines, line);
 }
@@ -199,9 +187,8 @@ static void fill_cells(size_t number, void *out, const void *user_data)
 	*cells = (Cells){function->image, function->name, line->line,
 		lode_share_of(line->cost, self->total), g_ptr_array_new()};
 	for (unsigned i = 0; i < MOST_BELOW; i++)
-		if (line->below[i] != LODE_NONE)
-			g_ptr_array_add(cells->below,
-				(char *)lode_function_cost_at(self->costs, line->below[i])->name);
+		if (line->below[i] != NULL)
+			g_ptr_array_add(cells->below, (char *)line->below[i]);
 }
 
 static LodeListing listing_of(const Lines *self)
