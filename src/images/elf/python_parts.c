@@ -28,7 +28,7 @@ typedef struct {
 	GArray *functions;    /* LodeBinaryFunction */
 	GArray *references;   /* Reference */
 	Owner *owners;        /* of each function */
-	bool *is_in_data;     /* data refers to it: anybody may call it */
+	bool *is_settled;     /* data refers to it: anybody may call it */
 	GHashTable *starts;   /* addresses of functions without a name → their index + 1 */
 	uint64_t first, last; /* of these addresses */
 } Search;
@@ -88,7 +88,7 @@ static void take_data(Search *self, uint64_t address)
 
 	if (function < self->functions->len) {
 		self->owners[function] = nobody;
-		self->is_in_data[function] = true;
+		self->is_settled[function] = true;
 	}
 }
 
@@ -135,7 +135,7 @@ static bool spread(Search *self)
 
 	for (guint i = 0; i < self->references->len; i++) {
 		const Reference *one = &g_array_index(self->references, Reference, i);
-		if (self->is_in_data[one->to])
+		if (self->is_settled[one->to])
 			continue;
 		Owner joined = join(self->owners[one->to], self->owners[one->from]);
 		const Owner *known = &self->owners[one->to];
@@ -144,6 +144,30 @@ static bool spread(Search *self)
 		self->owners[one->to] = joined;
 	}
 	return has_changed;
+}
+
+static bool refers(const Search *self, const char *symbol, guint to)
+{
+	for (guint i = 0; i < self->references->len; i++) {
+		const Reference *one = &g_array_index(self->references, Reference, i);
+		if (one->to == to && g_strcmp0(function_at(self, one->from)->symbol, symbol) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The collector is part of each function that allocates, as calls of it are inlined there: it is
+ * what both PyGC_Collect and PyType_GenericAlloc refer to. */
+static void find_collector(Search *self)
+{
+	for (guint i = 0; i < self->references->len; i++) {
+		const Reference *one = &g_array_index(self->references, Reference, i);
+		if (g_strcmp0(function_at(self, one->from)->symbol, "PyGC_Collect") != 0 ||
+			!refers(self, "PyType_GenericAlloc", one->to))
+			continue;
+		self->owners[one->to] = (Owner){"gc.collect", strlen("gc.collect"), true};
+		self->is_settled[one->to] = true;
+	}
 }
 
 static void set_names(Search *self, GStringChunk *names)
@@ -165,12 +189,12 @@ void lode_python_functions_name_parts(
 	g_autoptr(GHashTable) starts = g_hash_table_new(g_int64_hash, g_int64_equal);
 	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(Reference));
 	g_autofree Owner *owners = g_new0(Owner, functions->len + 1);
-	g_autofree bool *is_in_data = g_new0(bool, functions->len + 1);
+	g_autofree bool *is_settled = g_new0(bool, functions->len + 1);
 	Search self = {.file = file,
 		.functions = functions,
 		.references = references,
 		.owners = owners,
-		.is_in_data = is_in_data,
+		.is_settled = is_settled,
 		.starts = starts,
 		.first = UINT64_MAX};
 
@@ -189,6 +213,7 @@ void lode_python_functions_name_parts(
 	search_data(&self);
 	for (guint i = 0; i < functions->len; i++)
 		search_code(&self, i);
+	find_collector(&self);
 	bool has_changed = true;
 	for (int i = 0; has_changed && i < MAX_ROUNDS; i++)
 		has_changed = spread(&self);

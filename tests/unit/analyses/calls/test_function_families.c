@@ -214,6 +214,7 @@ static const struct {
 		"/usr/lib/python3.11/re/__init__.py"},
 	{"logging in Python", "Logger.debug", "/usr/lib/python3.11/logging/__init__.py"},
 	{"imports of Python", "_find_and_load", "<frozen importlib._bootstrap>"},
+	{"imports of Python", "PyImport_ImportModuleLevelObject", "/usr/bin/python3.11"},
 	{"regular expressions", "re.Pattern.match", "/usr/bin/python3.11"},
 	{"allocator", "tuple.dealloc", "/usr/bin/python3.11"},
 	{"garbage collector", "dict.traverse", "/usr/bin/python3.11"},
