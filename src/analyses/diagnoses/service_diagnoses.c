@@ -792,7 +792,8 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 		rule = rule->repeated;
 	g_free(diagnosis->cause);
 	diagnosis->cause = g_strdup(rule->cause);
-	diagnosis->title = title_text(title, &sums);
+	diagnosis->title = sums.is_steps && title != NULL ? g_strdup(title)
+	                                                  : title_text(title, &sums);
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
 	                             : g_strdup(g_array_index(sums.names, Sum, 0).key);
