@@ -19,6 +19,7 @@
 #include "analyses/calls/services.h"
 
 #include "analyses/calls/called_names.h"
+#include "analyses/calls/special_members.h"
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -49,6 +50,7 @@ typedef struct {
 	GArray *shares; /* Share */
 	LodeIdCache ids;
 	GStringChunk *strings; /* the result's */
+	GHashTable *implicit;  /* lode_implicit_members() */
 } Search;
 
 static const LodeFunctionCost *function_at(const Search *self, uint32_t function)
@@ -92,9 +94,10 @@ static bool is_builtin(const Search *self, uint32_t function)
 static Share *share_of(Search *self, uint32_t function, uint32_t family,
 	const LodeServiceCaller *caller, uint32_t *out_number)
 {
-	const LodeIdKey key = {
-		{(uint64_t)function << 32 | family, (uint64_t)caller->function << 32 | caller->line,
-			GPOINTER_TO_SIZE(caller->file), GPOINTER_TO_SIZE(caller->called)}};
+	const LodeIdKey key = {{(uint64_t)function << 32 | family,
+		(uint64_t)caller->function << 32 | (caller->line & G_MAXINT32) |
+			(uint64_t)caller->is_copy << 31,
+		GPOINTER_TO_SIZE(caller->file), GPOINTER_TO_SIZE(caller->called)}};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
 
@@ -124,6 +127,7 @@ typedef struct {
 	double *costs, *samples; /* of each stack alone */
 	GHashTable *with_lines;  /* images, of which some own code has its source lines */
 	bool *is_in_run_time; /* it is of the program of a run-time environment, or one around is */
+	bool *is_copying;     /* it, or one around that an own one calls, copies an object */
 } Walk;
 
 /* Labels of stacks: LODE_NONE where they have none. */
@@ -222,6 +226,14 @@ static bool is_of_script(const Search *self, const Walk *walk, uint32_t stack)
 	       lode_is_run_time_code(function_at(self, function)->image);
 }
 
+/* Whether a stack's frame is of an implicit member of a class. */
+static bool is_implicit(const Search *self, const Walk *walk, uint32_t stack)
+{
+	const char *name = frame_at(walk, stack)->function;
+
+	return name != NULL && g_hash_table_contains(self->implicit, name);
+}
+
 /* The labels of stacks in which a service begins, and of families; outer stacks come first. */
 static void label_stacks(
 	Search *self, Walk *walk, const Role *roles, uint32_t *const labels[N_LABELS])
@@ -233,6 +245,9 @@ static void label_stacks(
 		uint32_t entry = outer != LODE_NONE ? walk->entries[outer] : LODE_NONE;
 		Role role = is_of_script(self, walk, i) ? ROLE_THROUGH
 		                                        : role_at(self, walk, roles, i);
+		if (role == ROLE_OWN && owner != LODE_NONE &&
+			role_at(self, walk, roles, owner) == ROLE_OWN && is_implicit(self, walk, i))
+			role = ROLE_THROUGH;
 		LodeServiceCaller caller;
 
 		for (unsigned k = 0; k < N_LABELS; k++)
@@ -251,6 +266,13 @@ static void label_stacks(
 		bool is_known = owner != LODE_NONE && role_at(self, walk, roles, owner) == ROLE_OWN;
 		bool ends = role == ROLE_OWN ||
 		            (role == ROLE_SELF && !(is_host && entry != LODE_NONE));
+		bool is_copied = outer != LODE_NONE && walk->is_copying[outer];
+		bool is_in_run = entry != LODE_NONE && !begins && !ends;
+		walk->is_copying[i] = is_in_run
+		                              ? is_copied
+		                              : (is_copied && role != ROLE_OWN) ||
+		                                        lode_is_copy_of_object(
+								function_at(self, function)->name);
 		uint32_t host = outer != LODE_NONE ? walk->hosts[outer] : LODE_NONE;
 		walk->owners[i] = ends && !(is_host && is_known) ? i : owner;
 		walk->entries[i] = begins ? function : ends ? LODE_NONE : entry;
@@ -267,6 +289,7 @@ static void label_stacks(
 		if (begins) {
 			LodeServiceCaller named = caller;
 			named.called = walk->called[i];
+			named.is_copy = walk->is_copying[i];
 			share_of(self, function, LODE_NONE, &named, &labels[SERVICE][i]);
 			share_of(self, function, LODE_NONE, &everybody, &labels[ALL_SERVICE][i]);
 		}
@@ -360,6 +383,7 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 		} else if (walk->entries[i] != LODE_NONE) {
 			LodeServiceCaller caller = caller_at(self, walk, walk->owners[i]);
 			caller.called = walk->called[i];
+			caller.is_copy = walk->is_copying[i];
 			add_cost(self, walk->entries[i], LODE_NONE, &caller, 0, 0)
 				->caller.nearest += nearest;
 		}
@@ -373,7 +397,8 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	Walk walk = {stacks, n, g_new(uint32_t, MAX(n, 1)), g_new(uint32_t, MAX(n, 1)),
 		g_new(uint32_t, MAX(n, 1)), g_new0(const char *, MAX(n, 1)),
 		g_new0(double, MAX(n, 1)), g_new0(double, MAX(n, 1)),
-		g_hash_table_new(g_str_hash, g_str_equal), g_new0(bool, MAX(n, 1))};
+		g_hash_table_new(g_str_hash, g_str_equal), g_new0(bool, MAX(n, 1)),
+		g_new0(bool, MAX(n, 1))};
 	uint32_t *labels[N_LABELS];
 
 	for (unsigned k = 0; k < N_LABELS; k++)
@@ -403,6 +428,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	g_free(walk.entries);
 	g_free(walk.hosts);
 	g_free(walk.is_in_run_time);
+	g_free(walk.is_copying);
 	g_free(walk.called);
 	g_free(walk.costs);
 	g_free(walk.samples);
@@ -609,7 +635,7 @@ static void take_calls(Search *self, const Role *roles, const GArray *counted)
 
 LODE_ORDER(compare_shares, Share, LODE_ASCENDING(function), LODE_ASCENDING(family),
 	LODE_DESCENDING(caller.cost), LODE_ASCENDING(caller.function), LODE_ASCENDING(caller.line),
-	g_strcmp0(left->caller.called, right->caller.called))
+	g_strcmp0(left->caller.called, right->caller.called), LODE_ASCENDING(caller.is_copy))
 
 LODE_ORDER(compare_services, LodeService, LODE_DESCENDING(inclusive), LODE_ASCENDING(family),
 	LODE_ASCENDING(function))
@@ -705,7 +731,8 @@ LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamili
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(costs->profile, own);
 	out->strings = g_string_chunk_new(1 << 8);
 	Search self = {costs, families, family_of, lines, costs->source,
-		g_array_new(FALSE, FALSE, sizeof(Share)), {0}, out->strings};
+		g_array_new(FALSE, FALSE, sizeof(Share)), {0}, out->strings,
+		lode_implicit_members(costs->profile, lines)};
 
 	out->services = g_array_new(FALSE, FALSE, sizeof(LodeService));
 	out->callers = g_array_new(FALSE, FALSE, sizeof(LodeServiceCaller));
@@ -726,6 +753,7 @@ LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamili
 	}
 	group_shares(&self, out, total_of(costs));
 	out->source = self.source;
+	g_hash_table_unref(self.implicit);
 	lode_id_cache_clear(&self.ids);
 	g_array_unref(self.shares);
 	return out;

@@ -13,6 +13,9 @@
  * functions are services where their family says so (families.ini): of those that are inlined in
  * each other, a sample belongs to each, and is nearest to the innermost.
  *
+ * A copy, move or destructor that the compiler made is no caller where it is known who makes or
+ * ends the object.
+ *
  * Who calls is known, in this order, from stacks, from the recorded top of the stack, from counted
  * calls, or from calls that were inferred: then shares are estimates, unless there is one caller.
  */
@@ -28,6 +31,7 @@ typedef struct {
 	/* The name that it is called by there, where that is not its own: of strcmp "strcoll",
 	 * which jumps to it in some locales. NULL: its own, or not known. */
 	const char *called;
+	bool is_copy;   /* it copies an object there (special_members.h) */
 	double cost;    /* of the event, that came from there */
 	double samples; /* likewise; NaN: from calls */
 	double calls;   /* NaN: from stacks */

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/service_diagnoses.h"
 
 #include "analyses/calls/script_lines.h"
+#include "analyses/calls/special_members.h"
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/partition_point.h"
@@ -39,7 +40,16 @@ typedef struct {
 	const char *called;       /* interned */
 	const char *said;         /* likewise: its short name */
 	LodeServiceCaller caller; /* its function LODE_NONE: not known */
+	uint32_t call;            /* that is known to lead there; LODE_NONE: to be looked for */
 } Part;
+
+/* A call of an implicit member. */
+typedef struct {
+	uint32_t function, instruction;
+	double count;
+} MemberCall;
+
+LODE_ORDER(compare_member_calls, MemberCall, LODE_ASCENDING(function), LODE_ASCENDING(instruction))
 
 /* A name, a line, or a rule with its time. */
 typedef struct {
@@ -56,6 +66,7 @@ typedef struct {
 	LodeServiceRules *rules;
 	GStringChunk *strings;
 	GArray *parts;      /* Part */
+	GArray *members;    /* MemberCall, by function */
 	uint16_t *facts_of; /* of each attribute set */
 	double total;       /* of the costs' event */
 	double samples;
@@ -140,7 +151,7 @@ static const LodeServiceRule *find_rule(const Diagnosing *self, const char *call
 }
 
 static void add_part(Diagnosing *self, uint32_t function, const char *called, uint32_t family,
-	const LodeServiceCaller *caller, double cost)
+	const LodeServiceCaller *caller, uint32_t call, double cost)
 {
 	const LodeFamilies *families = self->context->families;
 	const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, function);
@@ -160,10 +171,84 @@ static void add_part(Diagnosing *self, uint32_t function, const char *called, ui
 	/* Those that differ in their parameters alone are one name: operator new and its kin. */
 	g_autofree char *name = short_name(called);
 	Part part = {rule, rule->whole, function, called,
-		g_string_chunk_insert_const(self->strings, name), *caller};
+		g_string_chunk_insert_const(self->strings, name), *caller, call};
 
 	part.caller.cost = cost;
 	g_array_append_val(self->parts, part);
+}
+
+/* --- who makes and ends objects --- */
+
+/* The calls of implicit members; the caller unrefs it. */
+static GArray *list_members(const Diagnosing *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	GArray *calls = g_array_new(FALSE, FALSE, sizeof(MemberCall));
+	g_autoptr(GHashTable) implicit = lode_implicit_members(profile, self->context->own);
+
+	for (guint i = 0; i < profile->edges->len && g_hash_table_size(implicit) > 0; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		const MemberCall call = {lode_profile_instruction(profile, edge->target)->function,
+			edge->source, edge->count};
+		if (edge->kind == LODE_EDGE_CALL && edge->count > 0 &&
+			g_hash_table_contains(
+				implicit, lode_profile_function(profile, call.function)->name))
+			g_array_append_val(calls, call);
+	}
+	g_array_sort(calls, compare_member_calls);
+	return calls;
+}
+
+/* The function that a line of an instruction's is of, which may be inlined there. */
+static uint32_t function_of_line(const Diagnosing *self, uint32_t instruction)
+{
+	const LodeFunctionCosts *costs = self->context->costs;
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, instruction);
+	uint32_t around = lode_profile_instruction(self->context->profile, instruction)->function;
+
+	for (guint i = 1; i < chain->len; i++) {
+		const LodeInlinedLine *one = &g_array_index(chain, LodeInlinedLine, i);
+		for (uint32_t k = 0; one->is_own && k < costs->functions->len; k++)
+			if (lode_function_cost_at(costs, k)->is_inlined &&
+				strcmp(lode_function_cost_at(costs, k)->name, one->function) == 0)
+				return k;
+	}
+	return around;
+}
+
+/* Objects have objects in them: members that call each other are followed so far. */
+enum { MOST_MEMBERS = 4 };
+
+/* Adds a part; one that an implicit member calls is divided among those that call the member, by
+ * how often they do. */
+static void add_part_of_maker(Diagnosing *self, uint32_t service, const char *called,
+	uint32_t family, const LodeServiceCaller *caller, uint32_t call, double cost,
+	unsigned depth)
+{
+	const MemberCall *calls = (const MemberCall *)(void *)self->members->data;
+	guint first = LODE_PARTITION_POINT(
+		self->members->len, i, calls[i].function < caller->function);
+	double all = 0;
+
+	for (guint i = first; i < self->members->len && calls[i].function == caller->function; i++)
+		all += calls[i].count;
+	if (!(all > 0) || depth == MOST_MEMBERS) {
+		add_part(self, service, called, family, caller, call, cost);
+		return;
+	}
+	for (guint i = first; i < self->members->len && calls[i].function == caller->function;
+		i++) {
+		const LodeProfile *profile = self->context->profile;
+		uint32_t at = calls[i].instruction,
+			 line = lode_own_lines_find(self->context->own, at);
+		LodeServiceCaller maker = *caller;
+		maker.function = function_of_line(self, at);
+		bool is_own = line != LODE_NONE && lode_own_lines_is_own(self->context->own, line);
+		maker.file = is_own ? LODE_AT(profile->locations, LodeLocation, line).file : NULL;
+		maker.line = is_own ? LODE_AT(profile->locations, LodeLocation, line).line : 0;
+		add_part_of_maker(self, service, called, family, &maker, at,
+			cost * calls[i].count / all, depth + 1);
+	}
 }
 
 static void take_service(Diagnosing *self, const LodeService *service)
@@ -180,11 +265,12 @@ static void take_service(Diagnosing *self, const LodeService *service)
 			context->services, service, i);
 		rest -= caller->nearest;
 		if (caller->nearest > 0)
-			add_part(self, service->function, called, service->family, caller,
-				caller->nearest);
+			add_part_of_maker(self, service->function, called, service->family, caller,
+				LODE_NONE, caller->nearest, 0);
 	}
 	if (rest > 1e-9 * self->total)
-		add_part(self, service->function, called, service->family, &nobody, rest);
+		add_part(
+			self, service->function, called, service->family, &nobody, LODE_NONE, rest);
 }
 
 static uint64_t line_key(uint32_t function, uint32_t line)
@@ -232,7 +318,8 @@ static void take_steps(Diagnosing *self)
 			.function = line->function, .file = line->file, .line = line->line};
 		const char *language = language_of(self, line->function);
 		if (rest > 0 && language != NULL)
-			add_part(self, line->function, language, LODE_NONE, &caller, rest);
+			add_part(self, line->function, language, LODE_NONE, &caller, LODE_NONE,
+				rest);
 	}
 }
 
@@ -328,6 +415,11 @@ static uint32_t find_call(const Diagnosing *self, const Part *part, uint16_t *ou
 	double most = 0;
 
 	*out_facts = 0;
+	if (part->call != LODE_NONE) {
+		*out_facts = self->facts_of[lode_profile_instruction(profile, part->call)
+						    ->attribute_set];
+		return part->call;
+	}
 	if (!has_line && (!has_code || is_inlined))
 		return LODE_NONE;
 	if (has_code) {
@@ -462,7 +554,8 @@ typedef struct {
 	double saves;
 	double in_loop, unchanged, observed; /* time from calls of which it is known */
 	double repeated;                     /* of them, by functions that do nothing new then */
-	bool is_steps; /* of an interpreter, for the lines that are said to call */
+	bool is_steps;        /* of an interpreter, for the lines that are said to call */
+	double copied, freed; /* time of copying objects, and of what ends them again */
 } Summary;
 
 static bool has_inlined(const Diagnosing *self, uint32_t instruction, const char *function)
@@ -498,6 +591,8 @@ static void add_inlined(
 	}
 }
 
+static const char *const frees[] = {"free", "operator delete", "operator delete[]", "munmap", NULL};
+
 static void summarise(
 	const Diagnosing *self, guint begin, guint end, LodeDiagnosis *diagnosis, Summary *out)
 {
@@ -517,6 +612,8 @@ static void summarise(
 		out->all += caller->cost;
 		out->saves += caller->cost * part->rule->factor;
 		add_to_sums(out->names, part->said, 0, i, caller->cost);
+		out->copied += caller->is_copy ? caller->cost : 0;
+		out->freed += g_strv_contains(frees, part->said) ? caller->cost : 0;
 		if (caller->function == LODE_NONE) {
 			out->unknown += caller->cost;
 			continue;
@@ -770,6 +867,14 @@ static const LodeServiceRule *rule_of_chains(const Diagnosing *self, const LodeS
 	return rule->chains;
 }
 
+/* Most blocks are made by copies of objects. */
+static bool is_copied(const LodeServiceRule *rule, const Summary *sums)
+{
+	double made = sums->all - sums->freed;
+
+	return rule->copies != NULL && made >= MUCH * sums->all && sums->copied >= MOST * made;
+}
+
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -788,6 +893,13 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	bool is_chained = chained != rule;
 	rule = chained;
 	const char *title = rule->title;
+	if (is_copied(rule, &sums)) {
+		double percent = 100 * sums.copied / (sums.all - sums.freed);
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"%.0f %% of what makes blocks is in copies of objects", percent);
+		rule = rule->copies;
+		title = rule->title;
+	}
 	if (rule->repeated != NULL && sums.repeated >= MOST * sums.all)
 		rule = rule->repeated;
 	g_free(diagnosis->cause);
@@ -848,6 +960,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 
 	self.facts_of = lode_profile_mark_sets(
 		context->profile, call_marks, G_N_ELEMENTS(call_marks));
+	self.members = list_members(&self);
 	for (guint i = 0; i < context->services->services->len; i++) {
 		const LodeService *service = &g_array_index(
 			context->services->services, LodeService, i);
@@ -868,5 +981,6 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 	lode_service_rules_free(self.rules);
 	g_string_chunk_free(self.strings);
 	g_array_unref(self.parts);
+	g_array_unref(self.members);
 	g_free(self.facts_of);
 }

@@ -10,9 +10,6 @@ static const char builtin_rules[] =
 
 #define LEAST_SHARE 0.02
 
-/* The causes of rules that may match no function by themselves: others name them. */
-static const char *const causes_of_others[] = {"repeated-work", "colliding-keys", NULL};
-
 enum { MATCH_FUNCTIONS, MATCH_IMAGES, MATCH_FAMILY, MATCH_FILES, N_MATCHES };
 
 typedef struct {
@@ -44,6 +41,7 @@ static const LodeRuleKey keys[] = {
 	{"rest", offsetof(Row, rule.rest), LODE_RULE_KEY_OTHER},
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
 	{"chains", offsetof(Row, rule.chains), LODE_RULE_KEY_OTHER},
+	{"copies", offsetof(Row, rule.copies), LODE_RULE_KEY_OTHER},
 };
 static const LodeRuleForm form = {"services.ini", sizeof(Row), keys, G_N_ELEMENTS(keys)};
 
@@ -61,14 +59,26 @@ static bool has_globs(const Row *row)
 	return has;
 }
 
+/* Whether another one names it, so that it need match no function by itself. */
+static bool is_named(const LodeServiceRules *self, const LodeServiceRule *rule)
+{
+	bool is_named = false;
+
+	for (guint i = 0; i < self->rows->n; i++) {
+		const LodeServiceRule *other = lode_service_rules_at(self, i);
+		is_named |= other->repeated == rule || other->chains == rule ||
+		            other->copies == rule;
+	}
+	return is_named;
+}
+
 static bool complete_row(
 	const LodeServiceRules *self, Row *row, const LodeFamilies *families, GError **error)
 {
 	LodeServiceRule *rule = &row->rule;
 
 	lode_families_add_names(families, rule->name, &row->globs[MATCH_FUNCTIONS]);
-	if (!has_globs(row) &&
-		(rule->cause == NULL || !g_strv_contains(causes_of_others, rule->cause)))
+	if (!has_globs(row) && !is_named(self, rule))
 		return lode_rule_file_fail(
 			self->rows, rule, "functions", "patterns, separated by ';'", error);
 	if (rule->whole != NULL && rule->whole->whole != NULL && rule->whole->whole != rule->whole)

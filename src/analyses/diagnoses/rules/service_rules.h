@@ -26,6 +26,8 @@ typedef struct LodeServiceRule {
 	const struct LodeServiceRule *repeated;
 	/* Likewise, where its loops go over many nodes that share a bucket. */
 	const struct LodeServiceRule *chains;
+	/* Likewise, where most blocks are made by copies of objects. */
+	const struct LodeServiceRule *copies;
 } LodeServiceRule;
 
 /* The rules that are compiled in; never NULL. */

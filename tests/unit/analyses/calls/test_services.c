@@ -548,6 +548,34 @@ static void test_builtins(void)
 	scene_clear(&self);
 }
 
+static void test_members(void)
+{
+	static const CalledFunction classes[] = {{"main", OWN, "main.cc", 10},
+		{"Board::Board(Board const&)", OWN, "main.cc", 3},
+		{"operator new(unsigned long)", LIBSTDCXX, NULL, 0}};
+	Scene scene;
+	LodeProfile *profile = called_profile_new(classes, G_N_ELEMENTS(classes));
+
+	profile->stacks = lode_stacks_new();
+	profile->stacks->has_chains = true;
+	uint32_t in_main = add_stack(profile, 0, 10, LODE_NONE);
+	uint32_t copy = add_stack(profile, 1, 3, in_main);
+	uint32_t alone = add_stack(profile, 1, 3, LODE_NONE);
+	add_samples(profile, add_stack(profile, 2, 0, copy), 5);
+	add_samples(profile, add_stack(profile, 2, 0, in_main), 3);
+	add_samples(profile, add_stack(profile, 2, 0, alone), 2);
+	scene_init(&scene, profile);
+	check_service(&scene, 2,
+		"100: main main.cc:10 50, main main.cc:10 30, Board::Board(Board const&) "
+		"main.cc:3 20, nobody 0");
+	const LodeService *service = lode_services_find(scene.services, 2, LODE_NONE);
+	g_assert_true(lode_service_caller(scene.services, service, 0)->is_copy);
+	g_assert_false(lode_service_caller(scene.services, service, 1)->is_copy);
+	g_assert_true(lode_service_caller(scene.services, service, 2)->is_copy);
+	g_assert_cmpfloat(lode_service_caller(scene.services, service, 0)->nearest, ==, 50);
+	scene_clear(&scene);
+}
+
 static void test_nothing(void)
 {
 	Scene self;
@@ -596,6 +624,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/services/counted", test_counted);
 	g_test_add_func("/services/inferred", test_inferred);
 	g_test_add_func("/services/builtins", test_builtins);
+	g_test_add_func("/services/members", test_members);
 	g_test_add_func("/services/nothing", test_nothing);
 	g_test_add_func("/services/names", test_names);
 	add_random_test("/services/random", test_random, "R02S00000000000000000000000000000003",

@@ -360,6 +360,51 @@ static void test_chains(void)
 	g_assert_cmpstr(lode_diagnoses_at(other, 0)->cause, ==, "service-hash");
 }
 
+/* What a copy that the compiler made allocates is its callers', by how often they call it. */
+static void test_copies(void)
+{
+	static const CalledFunction functions[] = {{"main", OWN, "main.cc", 40},
+		{"work(Board)", OWN, "work.cc", 12}, {"Board::Board(Board const&)", OWN, "b.hh", 3},
+		{"operator new(unsigned long)", LIBC, NULL, 0},
+		{"operator delete(void*)", LIBC, NULL, 0}};
+	enum { BY_MAIN, BY_WORK, COPY, MAKE, END };
+	const LodeEdge edges[] = {{BY_MAIN, COPY, LODE_EDGE_CALL, 1},
+		{BY_WORK, COPY, LODE_EDGE_CALL, 3}, {COPY, MAKE, LODE_EDGE_CALL, 4}};
+
+	for (unsigned is_other = 0; is_other < 2; is_other++) {
+		LodeProfile *profile = called_profile_new(functions, G_N_ELEMENTS(functions));
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_tops = true;
+		g_array_append_vals(profile->edges, edges, G_N_ELEMENTS(edges));
+		uint32_t copy = add_stack(profile, COPY, 3, LODE_NONE);
+		uint32_t by_main = add_stack(profile, BY_MAIN, 40, LODE_NONE);
+		add_samples(profile, add_stack(profile, MAKE, 0, copy), 200);
+		add_samples(profile, add_stack(profile, END, 0, by_main), 100);
+		add_samples(profile, add_stack(profile, MAKE, 0, by_main), is_other ? 300 : 100);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(one->cause, ==, "service-allocator");
+		g_assert_cmpstr(one->name, ==, "service-allocator@allocator");
+		if (is_other) {
+			g_assert_cmpuint(one->line, ==, 40);
+			g_assert_true(g_str_has_prefix(one->title, "memory allocation: "));
+		} else {
+			g_assert_cmpuint(one->line, ==, 40);
+			g_assert_true(g_str_has_prefix(one->title, "copies of objects: "));
+			g_assert_cmpstr(evidence_at(one, 0), ==,
+				"67 % of what makes blocks is in copies of objects");
+		}
+		/* main's 100, 100 or 300, and 50 of 200; work's are the rest */
+		g_assert_cmpuint(one->places, ==, 2);
+		g_assert_cmpstr(evidence_at(one, is_other ? 1 : 2), ==,
+			is_other
+				? "75 % of it is called from main.cc:40 in main; 2 functions call"
+				: "62 % of it is called from main.cc:40 in main; 2 functions call");
+		lode_profile_free(profile);
+	}
+}
+
 /* Findings that lie in the service. */
 static void test_findings(void)
 {
@@ -415,6 +460,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/names", test_names);
 	g_test_add_func("/service_diagnoses/compiler", test_compiler);
 	g_test_add_func("/service_diagnoses/chains", test_chains);
+	g_test_add_func("/service_diagnoses/copies", test_copies);
 	g_test_add_func("/service_diagnoses/findings", test_findings);
 	g_test_add_func("/service_diagnoses/none", test_none);
 	return g_test_run();
