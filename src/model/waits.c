@@ -34,6 +34,15 @@ bool lode_waits_have_programs(const LodeWaits *self)
 	       g_array_index(self->programs, LodeWaitProgram, 1).running_ns >= least * running;
 }
 
+bool lode_waits_have_processes(const LodeWaits *self)
+{
+	double processes = 0;
+
+	for (guint i = 0; self != NULL && i < self->programs->len; i++)
+		processes += g_array_index(self->programs, LodeWaitProgram, i).processes;
+	return processes > 1 && self->clock_ns > 0;
+}
+
 static const char *const reason_words[LODE_N_WAIT_REASONS] = {
 	[LODE_WAIT_LOCK] = "lock",
 	[LODE_WAIT_CONDITION] = "condition",

@@ -125,6 +125,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaits, lode_waits_free)
  * known, as of a part, or NULL. */
 bool lode_waits_have_programs(const LodeWaits *self);
 
+/* Whether there were several processes, of one program or more; likewise. */
+bool lode_waits_have_processes(const LodeWaits *self);
+
 /* "lock", "condition" …, as in JSON; and back: LODE_N_WAIT_REASONS: no such word. */
 const char *lode_wait_reason_to_text(LodeWaitReason reason);
 LodeWaitReason lode_wait_reason_from_text(const char *text);

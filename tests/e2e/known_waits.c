@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,80 @@ __attribute__((noinline)) static double await_children(void)
 		if (child == 0) {
 			compute(0.1);
 			_exit(0);
+		}
+		Mark mark = begin_wait();
+		waitpid(child, NULL, 0);
+		waited += end_wait(mark);
+	}
+	return waited;
+}
+
+/* As a shell does for $(…): until the child has closed its end of the pipe, as it ends. */
+__attribute__((noinline)) static double await_output(void)
+{
+	double waited = 0;
+	char byte;
+
+	for (int i = 0; i < 8; i++) {
+		int ends[2];
+		if (pipe(ends) != 0)
+			abort();
+		pid_t child = fork();
+		if (child == 0) {
+			compute(0.1);
+			_exit(write(ends[1], "x", 1) != 1);
+		}
+		close(ends[1]);
+		Mark mark = begin_wait();
+		while (read(ends[0], &byte, 1) > 0)
+			continue;
+		waited += end_wait(mark);
+		close(ends[0]);
+		waitpid(child, NULL, 0);
+	}
+	return waited;
+}
+
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+/* As make does for its jobs. */
+__attribute__((noinline)) static double await_signals(void)
+{
+	const struct sigaction action = {.sa_handler = ignore_signal};
+	double waited = 0;
+	sigset_t blocked, before;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGCHLD);
+	sigaction(SIGCHLD, &action, NULL);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	for (int i = 0; i < 8; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			compute(0.1);
+			_exit(0);
+		}
+		Mark mark = begin_wait();
+		sigsuspend(&before);
+		waited += end_wait(mark);
+		waitpid(child, NULL, 0);
+	}
+	return waited;
+}
+
+/* Each is mostly started and ended. */
+__attribute__((noinline)) static double await_short(void)
+{
+	double waited = 0;
+
+	for (int i = 0; i < 400; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			execlp("true", "true", NULL);
+			_exit(127);
 		}
 		Mark mark = begin_wait();
 		waitpid(child, NULL, 0);
@@ -454,9 +529,10 @@ int main(int argc, char **argv)
 	} kinds[] = {{"lock", lock, N_THREADS}, {"rwlock", read_locks, N_THREADS},
 		{"condition", wait_condition, N_THREADS}, {"semaphore", wait_semaphore, N_THREADS},
 		{"barrier", wait_barrier, N_THREADS}, {"join", await_sum, 1},
-		{"child", await_children, 1}, {"sleep", nap, 1}, {"hidden", nap_hidden, 1},
-		{"poll", watch, 1}, {"sync", save_notes, 1}, {"pipe", send_rows, 1},
-		{"unix", ask_neighbour, 1}, {"tcp", ask_server, 1},
+		{"child", await_children, 1}, {"output", await_output, 1},
+		{"signal", await_signals, 1}, {"short", await_short, 1}, {"sleep", nap, 1},
+		{"hidden", nap_hidden, 1}, {"poll", watch, 1}, {"sync", save_notes, 1},
+		{"pipe", send_rows, 1}, {"unix", ask_neighbour, 1}, {"tcp", ask_server, 1},
 		{"processor", crowd, N_THREADS}};
 	double begin = now(CLOCK_MONOTONIC);
 

@@ -17,8 +17,8 @@ needs gcc python3
 needs_sampling
 gcc -g -O2 -pthread "$sources/known_waits.c" -o known_waits 2>err || skip "gcc makes no program"
 
-kinds="lock rwlock condition semaphore barrier join child sleep poll sync pipe unix tcp processor"
-echo 1..18
+kinds="lock rwlock condition semaphore barrier join child output signal short sleep poll sync pipe unix tcp processor"
+echo 1..21
 
 for kind in $kinds; do
 	rm -f truth

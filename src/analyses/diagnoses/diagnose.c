@@ -80,26 +80,6 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 		self->function = g_strdup(function);
 }
 
-static bool begins_with_one(const char *text, const char *const *beginnings, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (g_str_has_prefix(text, beginnings[i]))
-			return true;
-	return false;
-}
-
-/* A program or library that the system's packages have, or an interpreter wherever it is: not what
- * a user of lode builds, but for few. */
-static bool is_of_others(const char *path, const char *base)
-{
-	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
-	static const char *const own[] = {"/usr/local/", "/usr/src/"};
-
-	return lode_is_interpreter(base) ||
-	       (begins_with_one(path, folders, G_N_ELEMENTS(folders)) &&
-		       !begins_with_one(path, own, G_N_ELEMENTS(own)));
-}
-
 /* Only causes in code have authors: a user can call a service or the kernel differently, or with
  * other settings, and start processes differently. */
 static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
@@ -111,7 +91,7 @@ static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
 	const LodeImage *image = lode_profile_image(
 		profile, lode_profile_function(profile, function)->image);
 	g_autofree char *base = g_path_get_basename(image->path);
-	if (image->kind == LODE_IMAGE_FILE && is_of_others(image->path, base))
+	if (image->kind == LODE_IMAGE_FILE && lode_is_of_others(image->path))
 		self->authors = g_steal_pointer(&base);
 }
 
@@ -411,6 +391,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 	if (context->profile->waits != NULL)
 		set_clock(self, context->profile->waits);
 	g_ptr_array_sort_with_data(self->diagnoses, compare_diagnoses, self);
+	lode_foreign_diagnoses_set_aside(self, context);
 	set_small_aside(self);
 	for (guint i = 0; i < self->diagnoses->len; i++)
 		self->covered += lode_diagnoses_at(self, i)->time;

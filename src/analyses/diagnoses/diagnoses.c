@@ -26,6 +26,7 @@ void lode_diagnoses_free(LodeDiagnoses *self)
 	g_ptr_array_unref(self->diagnoses);
 	g_ptr_array_unref(self->smaller);
 	g_free(self->weight);
+	g_free(self->foreigners);
 	lode_costed_functions_free(self->functions);
 	g_free(self);
 }

@@ -24,3 +24,10 @@ typedef struct {
 	const uint32_t *family_of; /* of each of the costs' functions, or LODE_NONE */
 	const LodeServices *services;
 } LodeDiagnosisContext;
+
+/*
+ * Of a profile of several programs, sets those aside that are inside programs that its user does
+ * not build, such as compilers and shells, and says how much of the time is inside them: what the
+ * user can change is how many are started, when, and with which options.
+ */
+void lode_foreign_diagnoses_set_aside(LodeDiagnoses *self, const LodeDiagnosisContext *context);

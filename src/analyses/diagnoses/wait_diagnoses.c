@@ -15,7 +15,7 @@
 static const double LEAST_SAVED = 0.04, MUCH_SAVED = 0.1;
 
 /* Fewer looks say little of waits that are mostly between them. */
-enum { FEW_LOOKS = 10 };
+enum { FEW_LOOKS = 10, FEW_OF_CHILDREN = 3 };
 
 /* So many threads, woken so often, that run for less than this until they wait again, were woken
  * for nothing. */
@@ -69,10 +69,23 @@ static bool is_of_object(const LodeWaitGroup *group)
 	return lode_wait_is_of_object(group->reason) && group->object != NULL;
 }
 
+/* The program that waits for children, where that is in code that its user does not build: then it,
+ * and not the place in it, says who starts them. NULL: the place does. */
+static const char *foreign_parent(const LodeWaitGroup *group)
+{
+	if (group->reason != LODE_WAIT_CHILD || group->thread_names->len == 0 ||
+		(group->place.image != NULL && !lode_is_of_others(group->place.image)))
+		return NULL;
+	return g_ptr_array_index(group->thread_names, 0);
+}
+
 static char *key_of(const LodeWaitGroup *group)
 {
 	int reason = (int)group->reason;
+	const char *parent = foreign_parent(group);
 
+	if (parent != NULL)
+		return g_strdup_printf("%d %s", reason, parent);
 	if (group->reason == LODE_WAIT_PROCESSOR)
 		return g_strdup_printf("%d", reason);
 	if (group->cause != LODE_NONE)
@@ -134,23 +147,36 @@ static bool is_for_another(const Diagnosing *self, LodeWaitReason reason)
 	       lode_waits_are_serial(self->profile);
 }
 
+/* Of several, the pieces that they lead to are different ones; without all of them the program is
+ * shorter than without any. */
+static void sum_causes(const LodeWaits *waits, Cause *cause)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+	cause->high = cause->low = 0;
+	for (guint i = 0; i < cause->groups->len; i++) {
+		const LodeWaitGroup *group = g_ptr_array_index(cause->groups, i);
+		if (group->cause >= waits->causes->len ||
+			!g_hash_table_add(seen, GUINT_TO_POINTER(group->cause)))
+			continue;
+		const LodeWaitCause *known = &g_array_index(
+			waits->causes, LodeWaitCause, group->cause);
+		cause->high += fmax(known->high_ns, known->low_ns) / waits->clock_ns;
+		cause->low = fmax(cause->low, known->low_ns / waits->clock_ns);
+	}
+}
+
 static void set_savings(const Diagnosing *self, Cause *cause)
 {
 	const LodeWaits *waits = self->waits;
-	const LodeWaitCause *known = cause->cause < waits->causes->len
-	                                     ? &g_array_index(
-						       waits->causes, LodeWaitCause, cause->cause)
-	                                     : NULL;
 
 	cause->low = NAN;
-	if (!waits->has_path) {
+	if (!waits->has_path)
 		cause->high = cause->most_ns / waits->clock_ns;
-	} else if (known == NULL || cause->first->reason == LODE_WAIT_PROCESSOR) {
+	else if (cause->cause >= waits->causes->len || cause->first->reason == LODE_WAIT_PROCESSOR)
 		cause->high = cause->path_ns / waits->clock_ns;
-	} else {
-		cause->high = fmax(known->high_ns, known->low_ns) / waits->clock_ns;
-		cause->low = known->low_ns / waits->clock_ns;
-	}
+	else
+		sum_causes(waits, cause);
 	cause->high = isnan(cause->high) ? 0 : CLAMP(cause->high, 0, 1);
 	if (waits->has_path && is_for_another(self, cause->first->reason))
 		cause->high = fmax(
@@ -188,10 +214,13 @@ static void gather(Diagnosing *self, const GArray *groups)
 	}
 }
 
-/* Looks that are much fewer than the waits say only roughly which these were. */
+/* Looks that are much fewer than the waits say only roughly which these were; the numbers and lives
+ * of processes are exact. */
 static bool is_known(const Cause *self)
 {
-	return self->looks <= 0 || self->looks >= FEW_LOOKS || self->count <= 2 * self->looks;
+	return self->looks <= 0 ||
+	       (self->children.text != NULL && self->looks >= FEW_OF_CHILDREN) ||
+	       self->looks >= FEW_LOOKS || self->count <= 2 * self->looks;
 }
 
 /* --- words for the rules --- */
@@ -405,8 +434,9 @@ static char *children_text(const Cause *cause)
 }
 
 static void add_children(
-	const Diagnosing *self, LodeDiagnosis *diagnosis, const LodeChildren *children)
+	const Diagnosing *self, LodeDiagnosis *diagnosis, const Cause *cause, const char *parent)
 {
+	const LodeChildren *children = &cause->children;
 	g_autofree char *life = time_text(children->life_ns);
 	g_autofree char *running = time_text(children->running_ns);
 	double processors = self->profile->n_processors;
@@ -416,8 +446,9 @@ static void add_children(
 	if (children->text == NULL)
 		return;
 	lode_diagnosis_add_evidence(diagnosis, children->processes, "processes",
-		"%.0f processes lived for %s on average, %s of it on a processor; %.2g at once%s",
-		children->processes, life, running, children->at_once, of != NULL ? of : "");
+		"%s%s%seach ran %s of its %s; %.2g at once%s", parent != NULL ? "started by " : "",
+		parent != NULL ? parent : "", parent != NULL ? "; " : "", running, life,
+		children->at_once, of != NULL ? of : "");
 }
 
 static void add_lengths(LodeDiagnosis *diagnosis, const Cause *cause)
@@ -571,11 +602,15 @@ static void add(
 	diagnosis->source = g_strdup(rule->source);
 	const char *named = is_of_object(cause->first) ? cause->first->object
 	                                               : cause->first->place.function;
+	const char *parent = foreign_parent(cause->first);
+	named = parent != NULL ? parent : named;
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause,
 		named != NULL ? named : lode_wait_reason_to_text(cause->first->reason));
 	if (is_serial)
 		runs = find_running(self, cause);
-	take_place(diagnosis, runs.place.function != NULL ? &runs.place : &cause->first->place);
+	if (parent == NULL)
+		take_place(diagnosis,
+			runs.place.function != NULL ? &runs.place : &cause->first->place);
 	diagnosis->clock = waits->running_ns + waits->waiting_ns > 0
 	                           ? cause->waiting_ns / (waits->running_ns + waits->waiting_ns)
 	                           : 0;
@@ -585,7 +620,7 @@ static void add(
 		add_meanwhile(diagnosis, cause, groups, &runs);
 	if (cause->first->reason == LODE_WAIT_PROCESSOR)
 		add_processors(self, diagnosis, cause);
-	add_children(self, diagnosis, &cause->children);
+	add_children(self, diagnosis, cause, parent);
 	add_lengths(diagnosis, cause);
 	if (!is_serial)
 		add_holder(diagnosis, cause->first);

@@ -10,8 +10,9 @@ enum { MANY = 20, SEVERAL = 3, MOST_NAMED = 2 };
 /* A process that lives no longer was mostly started and ended. */
 static const double SHORT_NS = 20e6;
 
-/* Fewer at once are one after the other; of the processors, fewer leave some without work. */
-static const double ONE = 1.3, MOST_PROCESSORS = 0.7;
+/* No more at once are one after the other; of copies the time that they are waited for is shorter
+ * than their lives. Of many processors, fewer leave some without work. */
+static const double ONE = 1.05, ONE_COPY = 1.3, MANY_PROCESSORS = 4, MOST_PROCESSORS = 0.7;
 
 LODE_ORDER(compare_programs, LodeWaitProgram, LODE_DESCENDING(processes),
 	g_strcmp0(left->name, right->name))
@@ -59,8 +60,9 @@ static void leave_out_parents(
 	}
 }
 
+/* `out_copies`: what was found are copies of those that wait. */
 static GArray *find_children(
-	const LodeProfile *profile, const GPtrArray *groups, double *out_parents)
+	const LodeProfile *profile, const GPtrArray *groups, double *out_parents, bool *out_copies)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(LodeWaitProgram));
 	g_autoptr(GHashTable) children = g_hash_table_new(g_str_hash, g_str_equal);
@@ -78,6 +80,7 @@ static GArray *find_children(
 		if (program == NULL || (is_copy && g_hash_table_size(children) > 1))
 			continue;
 		LodeWaitProgram child = *program;
+		*out_copies = is_copy;
 		if (is_copy)
 			leave_out_parents(profile, pids, name, &child);
 		if (child.processes >= 1)
@@ -96,15 +99,17 @@ static GArray *find_children(
 	return found;
 }
 
-static LodeChildrenKind kind_of(const LodeChildren *self, double parents, double processors)
+static LodeChildrenKind kind_of(
+	const LodeChildren *self, double parents, bool are_copies, double processors)
 {
-	double each = self->processes / parents;
+	double each = self->processes / parents, one = are_copies ? ONE_COPY : ONE;
 
 	if (each >= MANY && self->life_ns <= SHORT_NS)
 		return LODE_CHILDREN_SHORT;
-	if (each >= SEVERAL && self->at_once < ONE && processors != 1)
+	if (each >= SEVERAL && self->at_once < one && processors != 1)
 		return LODE_CHILDREN_SERIAL;
-	if (each >= SEVERAL && self->at_once >= ONE && self->at_once < MOST_PROCESSORS * processors)
+	if (each >= SEVERAL && self->at_once >= one && processors >= MANY_PROCESSORS &&
+		self->at_once < MOST_PROCESSORS * processors)
 		return LODE_CHILDREN_NARROW;
 	return LODE_CHILDREN_FEW;
 }
@@ -113,8 +118,9 @@ void lode_children_init(
 	LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups, double waiting_ns)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	double parents;
-	g_autoptr(GArray) found = find_children(profile, groups, &parents);
+	double parents, lived_ns = 0;
+	bool are_copies = false;
+	g_autoptr(GArray) found = find_children(profile, groups, &parents, &are_copies);
 
 	*self = (LodeChildren){0};
 	for (guint i = 0; i < found->len; i++) {
@@ -122,6 +128,7 @@ void lode_children_init(
 		self->processes += program->processes;
 		self->life_ns += program->lives_ns;
 		self->running_ns += program->running_ns;
+		lived_ns += program->lived_ns;
 		if (i < MOST_NAMED)
 			g_string_append_printf(text, "%s%s ×%.0f", i > 0 ? ", " : "",
 				program->name != NULL ? program->name : "(unknown)",
@@ -132,10 +139,12 @@ void lode_children_init(
 	if (found->len > MOST_NAMED)
 		g_string_append_printf(text, ", %u more", found->len - MOST_NAMED);
 	self->text = g_string_free(g_steal_pointer(&text), FALSE);
-	self->at_once = waiting_ns > 0 ? self->life_ns / waiting_ns : 0;
+	/* the time with any has the parents' own, which are not told from their copies */
+	lived_ns = are_copies ? waiting_ns : lived_ns;
+	self->at_once = lived_ns > 0 ? self->life_ns / lived_ns : 0;
 	self->life_ns /= self->processes;
 	self->running_ns /= self->processes;
-	self->kind = kind_of(self, parents, profile->n_processors);
+	self->kind = kind_of(self, parents, are_copies, profile->n_processors);
 }
 
 void lode_children_clear(LodeChildren *self)

@@ -310,3 +310,22 @@ GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction)
 	}
 	return chain;
 }
+
+static bool begins_with_one(const char *text, const char *const *beginnings, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g_str_has_prefix(text, beginnings[i]))
+			return true;
+	return false;
+}
+
+bool lode_is_of_others(const char *path)
+{
+	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
+	static const char *const own[] = {"/usr/local/", "/usr/src/"};
+	const char *slash = strrchr(path, '/');
+
+	return lode_is_interpreter(slash != NULL ? slash + 1 : path) ||
+	       (begins_with_one(path, folders, G_N_ELEMENTS(folders)) &&
+		       !begins_with_one(path, own, G_N_ELEMENTS(own)));
+}

@@ -77,5 +77,9 @@ bool lode_is_run_time_code(const char *path);
  * that few build themselves: "python3.11", "libjvm.so", but not "python_bindings.so". */
 bool lode_is_interpreter(const char *base);
 
+/* Whether an image is a program or library that the system's packages have, or an interpreter
+ * wherever it is: not what a user of lode builds, but for few. */
+bool lode_is_of_others(const char *path);
+
 /* Whether a path is in one of the toolchain's folders, which are root's on any machine. */
 bool lode_is_toolchain_folder(const char *path);

@@ -40,6 +40,9 @@
  */
 enum { BODY_LINES = 11, TOP_PLACES = 2 };
 
+/* From this share of the time on, that inside programs of the system is said. */
+#define MUCH_FOREIGN 0.05
+
 /* Where other findings add so much of its own cost to that of a finding, it is said. */
 #define OTHERS_MATTER 0.25
 
@@ -614,7 +617,22 @@ static void put_screen_findings(const View *self, double rest, uint32_t n_most)
 
 static double uncovered_share(const View *self)
 {
-	return self->diagnoses->user - self->diagnoses->covered;
+	return MAX(self->diagnoses->user - self->diagnoses->covered - self->diagnoses->foreign, 0);
+}
+
+static void put_foreign(const View *self)
+{
+	const LodeDiagnoses *diagnoses = self->diagnoses;
+	g_autofree char *names = lode_display_text(
+		diagnoses->foreigners != NULL ? diagnoses->foreigners : "",
+		self->options->terminal.is_ascii);
+
+	if (diagnoses->foreign < MUCH_FOREIGN)
+		return;
+	lode_display_print(&self->options->terminal, self->out,
+		"%.0f %% of the %s is inside programs of the system (%s): causes there are set "
+		"aside.",
+		100 * diagnoses->foreign, diagnoses->weight, names);
 }
 
 static void put_uncovered(const View *self)
@@ -805,6 +823,7 @@ static void write_diagnoses(const View *self)
 	part_begin(&tail, self);
 	put_muted(&tail.view);
 	put_smaller(&tail.view);
+	put_foreign(&tail.view);
 	put_uncovered(&tail.view);
 	put_diagnoses_next(&tail.view);
 	used += part_end(&tail);
@@ -1075,11 +1094,11 @@ static void write_json(const View *self, const LodeListing *listing)
 		self->options->finding != 0 ? LODE_NONE : self->options->diagnosis, self->own,
 		self->options->is_page ? self->profile : NULL, &json);
 	lode_json_member_bool(&json, "too_short", self->diagnoses->is_too_short);
+	lode_json_member_number(&json, "foreign", self->diagnoses->foreign);
 	if (self->options->finding == 0)
 		put_json_screen(self, &json);
 	if (self->options->is_page)
-		lode_json_member_number(
-			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
+		lode_json_member_number(&json, "not_diagnosed", uncovered_share(self));
 	lode_listing_put_json(listing, &json);
 	lode_json_end(&json, '}');
 }

@@ -4,12 +4,14 @@
 #include "base/text/number_format.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 #include "views/export/stack_export.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
+#include "views/profile/wait_lines.h"
 
 #include <math.h>
 
@@ -20,11 +22,13 @@ enum {
 	BY_PID = 1 << LODE_PROGRAMS_BY_PID,
 	BY_THREAD = 1 << LODE_PROGRAMS_BY_THREAD,
 	HAS_TIMES = 1 << 3,
+	HAS_RUNNING = 1 << 4, /* by command: what processes took is known */
 };
 
 typedef struct {
 	const LodeProgramListOptions *options;
 	const GArray *rows;
+	const GArray *programs; /* LodeWaitProgram; NULL: not known, or not by command */
 	bool has_times;
 } List;
 
@@ -42,24 +46,62 @@ static size_t n_shown(const List *self)
 
 typedef struct {
 	LodeProgramShare share;
-	double from_s, to_s; /* no number: not known */
+	double from_s, to_s;                        /* no number: not known */
+	double started, running_s, path_s, alone_s; /* of LodeWaitProgram; likewise */
 	char *times;
 } Row;
 
+static LodeStyle put_seconds(double seconds, GString *out)
+{
+	lode_wait_append_time(out, seconds * 1e9);
+	return LODE_STYLE_PLAIN;
+}
+
+static LodeStyle append_running(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	(void)terminal;
+	(void)user_data;
+	return put_seconds(((const Row *)row)->running_s, out);
+}
+
+static LodeStyle append_path(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	(void)terminal;
+	(void)user_data;
+	return put_seconds(((const Row *)row)->path_s, out);
+}
+
+static LodeStyle append_alone(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	(void)terminal;
+	(void)user_data;
+	return put_seconds(((const Row *)row)->alone_s, out);
+}
+
 static const LodeColumn columns[] = {
-	{"name", LODE_CELL_TEXT(Row, share.name), .at = 7, .missing = "(unknown)",
+	{"name", LODE_CELL_TEXT(Row, share.name), .at = 11, .missing = "(unknown)",
 		.style = LODE_STYLE_NAME},
 	{"pid", LODE_CELL_NUMBER(Row, share.pid), .at = 4, .when = BY_PID | BY_THREAD},
 	{"tid", LODE_CELL_NUMBER(Row, share.tid), .at = 5, .when = BY_THREAD},
 	{"threads", LODE_CELL_COUNT(Row, share.n_processes), .at = 3, .dropped = 1, .when = BY_PID},
 	{"processes", LODE_CELL_COUNT(Row, share.n_processes), .at = 3, .dropped = 1,
 		.when = BY_COMMAND},
+	{"started", LODE_CELL_COUNT(Row, started), .at = 6, .dropped = 4, .when = HAS_RUNNING},
+	{"running_seconds", LODE_CELL_NUMBER(Row, running_s), .append = append_running, .at = 7,
+		.title = "ran", .dropped = 7, .when = HAS_RUNNING},
+	{"path_seconds", LODE_CELL_NUMBER(Row, path_s), .append = append_path, .at = 8,
+		.title = "on the path", .dropped = 6, .when = HAS_RUNNING},
+	{"alone_seconds", LODE_CELL_NUMBER(Row, alone_s), .append = append_alone, .at = 9,
+		.title = "alone", .dropped = 5, .when = HAS_RUNNING},
 	{"samples", LODE_CELL_COUNT(Row, share.samples), .at = 2, .dropped = 2},
 	{"weight", LODE_CELL_NUMBER(Row, share.weight)},
 	{"share", LODE_CELL_SHARE(Row, share.share), .at = 1, .style = LODE_STYLE_STRONG},
 	{"from", LODE_CELL_NUMBER(Row, from_s)},
 	{"to", LODE_CELL_NUMBER(Row, to_s)},
-	{NULL, LODE_CELL_TEXT(Row, times), .title = "from–to", .at = 6, .dropped = 3,
+	{NULL, LODE_CELL_TEXT(Row, times), .title = "from–to", .at = 10, .dropped = 3,
 		.is_right = true, .when = HAS_TIMES},
 };
 const LodeColumns lode_program_list_columns = LODE_COLUMNS("programs", columns, Row);
@@ -69,7 +111,22 @@ static void fill_row(size_t number, void *out, const void *user_data)
 	const List *self = user_data;
 	Row *row = out;
 
-	*row = (Row){*row_at(self->rows, number), NAN, NAN, NULL};
+	*row = (Row){.share = *row_at(self->rows, number),
+		.from_s = NAN,
+		.to_s = NAN,
+		.started = NAN,
+		.running_s = NAN,
+		.path_s = NAN,
+		.alone_s = NAN};
+	for (guint i = 0; self->programs != NULL && i < self->programs->len; i++) {
+		const LodeWaitProgram *program = &g_array_index(self->programs, LodeWaitProgram, i);
+		if (g_strcmp0(program->name, row->share.name) != 0)
+			continue;
+		row->started = program->processes;
+		row->running_s = program->running_ns / 1e9;
+		row->path_s = program->path_ns / 1e9;
+		row->alone_s = program->alone_ns / 1e9;
+	}
 	if (!self->has_times)
 		return;
 	row->from_s = (double)row->share.first_ns / 1e9;
@@ -100,6 +157,22 @@ static bool has_times(const GArray *rows)
 	return false;
 }
 
+/* Programs whose processes were too short for a sample. */
+static void add_unsampled(GArray *shares, const GArray *programs)
+{
+	guint n = shares->len;
+
+	for (guint i = 0; programs != NULL && i < programs->len; i++) {
+		const LodeWaitProgram *program = &g_array_index(programs, LodeWaitProgram, i);
+		const LodeProgramShare added = {.name = program->name, .number = shares->len};
+		guint k = 0;
+		while (k < n && g_strcmp0(row_at(shares, k)->name, program->name) != 0)
+			k++;
+		if (k == n)
+			g_array_append_val(shares, added);
+	}
+}
+
 void lode_program_list_put_event(LodeJsonStream *json, const LodeProfile *profile)
 {
 	lode_json_member_string(json, "event",
@@ -112,13 +185,20 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	FILE *out, GError **error)
 {
 	g_autoptr(GArray) shares = lode_program_shares_new(profile, options->by, NULL);
-	const List self = {options, shares, has_times(shares)};
+	const GArray *programs = options->by == LODE_PROGRAMS_BY_COMMAND &&
+	                                         profile->waits != NULL &&
+	                                         profile->waits->programs->len > 0
+	                                 ? profile->waits->programs
+	                                 : NULL;
+	const List self = {options, shares, programs, has_times(shares)};
+	add_unsampled(shares, programs);
 	const LodeListing listing = {
 		.columns = &lode_program_list_columns,
 		.n_rows = n_shown(&self),
 		.fill = fill_row,
 		.user_data = &self,
-		.what = 1u << options->by | (self.has_times ? HAS_TIMES : 0),
+		.what = 1u << options->by | (self.has_times ? HAS_TIMES : 0) |
+	                (programs != NULL ? HAS_RUNNING : 0),
 		.last_width = 12,
 		.tells_left_out = true,
 	};

@@ -92,8 +92,10 @@ void lode_programs_append_path(GString *text, const LodeWaits *waits)
 			program_name(program->name));
 		is_first = false;
 	}
-	if (!is_first && processor >= LEAST_WAITED_FOR)
-		g_string_append_printf(text, ", %.0f %% for a processor", 100 * processor);
+	if (processor >= LEAST_WAITED_FOR)
+		g_string_append_printf(text, "%s %.0f %% %sfor a processor",
+			is_first ? "; its end waited" : ",", 100 * processor,
+			is_first ? "of it " : "");
 }
 
 /* "; ld ran alone for 2.1 s" */
@@ -128,7 +130,7 @@ char *lode_profile_programs(const LodeProfile *profile)
 	GString *text = g_string_new(NULL);
 	const LodeWaits *waits = profile->waits;
 
-	if (lode_waits_have_programs(waits)) {
+	if (lode_waits_have_processes(waits)) {
 		append_times(text, waits, profile->n_processors);
 		append_alone(text, waits);
 	} else if (profile->stacks != NULL) {

@@ -150,7 +150,7 @@ char *lode_waits_head(const LodeProfile *profile, const LodeTerminal *terminal)
 		return NULL;
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
 	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
-	if (waits->has_path && lode_waits_have_programs(waits)) {
+	if (waits->has_path && lode_waits_have_processes(waits)) {
 		g_autoptr(GArray) parts = sum_parts(profile, groups, true);
 		return describe_programs(waits, parts, terminal);
 	}

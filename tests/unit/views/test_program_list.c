@@ -341,6 +341,11 @@ static void test_text(void)
 	profile->waits->has_path = true;
 	profile->n_processors = 2;
 	g_array_append_vals(profile->waits->programs, programs, G_N_ELEMENTS(programs));
+	options = (LodeProgramListOptions){.format = LODE_VIEW_CSV};
+	g_autofree char *listed = text_of(profile, write_list);
+	g_assert_nonnull(strstr(listed,
+		"name,processes,started,running_seconds,path_seconds,alone_seconds,samples"));
+	g_assert_nonnull(strstr(listed, "\ncc1,0,41,10.9,6,1,0,"));
 	g_autofree char *times = lode_profile_programs(profile);
 	g_assert_cmpstr(times, ==,
 		"cc1 ×41 10.9 s on processors, ld 2.10 s, 1 more; 1.3 of 2 ran at once; ld ran "

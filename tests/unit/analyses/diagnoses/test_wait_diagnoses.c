@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnoses of waiting, on waits made by hand. */
 #include "analyses/diagnoses/diagnose.h"
+#include "analyses/diagnoses/diagnosis_context.h"
+#include "model/findings.h"
 #include "model/process.h"
 #include "model/profile.h"
 
@@ -231,8 +233,8 @@ static void test_children(void)
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = profile_new(0.9, true);
 		const LodeWaitProgram programs[] = {
-			{(char *)"sed", cases[i].processes, 0.7 * S, cases[i].lives * S, S, 0.7 * S,
-				0.7 * S},
+			{(char *)"sed", cases[i].processes, 0.7 * S, cases[i].lives * S, 0.8 * S,
+				0.7 * S, 0.7 * S},
 			{(char *)"worker", 1, 0.2 * S, S, S, 0.2 * S, 0.2 * S}};
 		profile->n_processors = 4;
 		g_array_append_vals(profile->waits->programs, programs, 2);
@@ -265,6 +267,77 @@ static void test_copies(void)
 	g_assert_cmpuint(all->diagnoses->len, ==, 1);
 	g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==,
 		"processes one after the other: worker ×4, 0.2 s each");
+}
+
+/* One at an instruction; LODE_NONE: of waiting. */
+static void add_diagnosis(LodeDiagnoses *all, const char *cause, uint32_t instruction)
+{
+	bool waits = instruction == LODE_NONE;
+	LodeDiagnosis *one = lode_diagnosis_new(
+		cause, waits ? LODE_SCOPE_WAIT : LODE_SCOPE_FUNCTION);
+	const LodeFindingPlace place = {instruction, 1};
+
+	one->instruction = instruction;
+	if (!waits)
+		g_array_append_val(one->at, place);
+	g_ptr_array_add(all->diagnoses, one);
+}
+
+/* A compiler of the system and a program of the user's own, both in the C library, too: what is
+ * inside the first is set aside. With one program alone, nothing is. */
+static void test_foreign(void)
+{
+	enum { CC1, APP, LIBC, N };
+	static const char *const images[N] = {
+		"/usr/lib/gcc/cc1", "/home/me/app", "/usr/lib/x86_64-linux-gnu/libc.so.6"};
+	static const struct {
+		uint32_t thread, at;
+		bool is_called; /* by the user's own code */
+	} samples[] = {{0, CC1, false}, {0, LIBC, false}, {0, LIBC, false}, {0, LIBC, false},
+		{0, LIBC, false}, {1, LIBC, true}, {1, APP, false}};
+	const LodeStackThread threads[] = {{(char *)"cc1", 1, 1}, {(char *)"app", 2, 2}};
+
+	for (guint round = 0; round < 2; round++) {
+		g_autoptr(LodeProfile)
+			profile = made_profile("cpu-clock", LODE_EVENT_SAMPLED, images[CC1]);
+		g_autoptr(LodeDiagnoses) all = lode_diagnoses_new();
+		const LodeWaitProgram programs[] = {{(char *)"cc1", 9, 0.5 * S, 0, 0, 0, 0},
+			{(char *)"app", 1, 0.2 * S, 0, 0, 0, 0}};
+		uint32_t functions[N];
+		for (guint i = 0; i < N; i++) {
+			if (i > 0)
+				made_image(profile, images[i]);
+			functions[i] = made_small_function(profile, "f", 1);
+			add_diagnosis(all, images[i], i);
+		}
+		add_diagnosis(all, "wait-child", LODE_NONE);
+		profile->stacks = lode_stacks_new();
+		g_array_append_vals(profile->stacks->threads, threads, 2);
+		uint32_t own = made_stack(profile, made_frame(profile, functions[APP]), LODE_NONE);
+		g_array_append_val(profile->stacks->instructions, functions[APP]);
+		for (guint i = 0; i < G_N_ELEMENTS(samples); i++) {
+			uint32_t stack = made_stack(profile,
+				made_frame(profile, functions[samples[i].at]),
+				samples[i].is_called ? own : LODE_NONE);
+			while (profile->stacks->instructions->len < profile->stacks->stacks->len)
+				g_array_append_val(profile->stacks->instructions, samples[i].at);
+			made_sample(profile, stack, 1);
+			LODE_AT(profile->stacks->samples, LodeStackSample, i).thread =
+				samples[i].thread;
+		}
+		profile->waits = lode_waits_new();
+		profile->waits->clock_ns = S;
+		g_array_append_vals(profile->waits->programs, programs, 2 - round);
+		const LodeDiagnosisContext context = {.profile = profile, .total = 7, .user = 1};
+		lode_foreign_diagnoses_set_aside(all, &context);
+		g_assert_cmpuint(all->smaller->len, ==, round == 0 ? 2 : 0);
+		if (round > 0)
+			continue;
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, images[APP]);
+		g_assert_cmpstr(lode_diagnoses_at(all, 1)->cause, ==, "wait-child");
+		g_assert_cmpstr(all->foreigners, ==, "cc1");
+		g_assert_true(fabs(all->foreign - 5.0 / 7) < 1e-9);
+	}
 }
 
 /* Without a path it is known how much of the clock one thread waits there. */
@@ -370,6 +443,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/order", test_order);
 	g_test_add_func("/wait_diagnoses/children", test_children);
 	g_test_add_func("/wait_diagnoses/copies", test_copies);
+	g_test_add_func("/wait_diagnoses/foreign", test_foreign);
 	g_test_add_func("/wait_diagnoses/without_path", test_without_path);
 	g_test_add_func("/wait_diagnoses/processor", test_processor);
 	g_test_add_func("/wait_diagnoses/herd", test_herd);

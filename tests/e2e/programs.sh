@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Programs of many processes, whose numbers and order are known: how often each ran, which of them
+# the end waited for, and what is said of those that start them. Prints TAP; skips where the kernel
+# lets nobody sample, and where there is no compiler, no make or no python3.
+#
+#   tests/e2e/programs.sh LODE SOURCES      SOURCES: the folder of known_waits.c
+set -uo pipefail
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+sources=$(realpath "$2")
+begin "$1"
+export HOME=$work
+
+needs gcc make python3 xargs sed
+needs_sampling
+gcc -g -O2 "$sources/burning.c" -o burning 2>err || skip "gcc makes no program"
+
+cat >substitute.sh <<'END'
+i=0
+while [ $i -lt 150 ]; do
+	x=$(sed -n 1p "$0")
+	i=$((i + 1))
+done
+END
+printf 'all: a b c d\na b c d:\n\t./burning 0.2\n' >serial.mk
+printf 'all: a b slow\n\t./burning 0.3\na b:\n\t./burning 0.1\nslow:\n\t./burning 0.6\n' >bottleneck.mk
+cat >items.py <<'END'
+import subprocess
+for _ in range(400):
+    subprocess.run(["sed", "-n", "1p", "items.py"], stdout=subprocess.PIPE, check=True)
+END
+cat >storm.sh <<'END'
+i=0
+while [ $i -lt 120 ]; do
+	./burning 0.002 &
+	i=$((i + 1))
+done
+wait
+END
+# Not a wrapper that chooses one.
+python=$(python3 -c 'import sys; print(sys.executable)')
+
+printf './burning 0.3\n:\n' >single.sh
+seq -f 'item%g' 150 >items.txt
+xargs touch <items.txt
+
+# The program, how often it runs, in all and on the critical path for how long at least, who waits
+# for it, and the beginning of a diagnosis's title; -: there is none of waiting for children, *: any.
+rows='substitute sed 150 0 0 sh many short processes
+xargs wc 150 0 0 xargs many short processes
+items sed 400 0 0 python many short processes
+serial burning 4 0.8 0.6 make processes one after the other
+bottleneck burning 4 1.1 0.7 make -
+single burning 1 0.3 0.2 sh -
+storm burning 120 0.24 0 * *'
+
+commands_of() {
+	case $1 in
+	substitute) echo sh substitute.sh ;;
+	xargs) echo xargs -n 1 -a items.txt wc -c ;;
+	items) echo "$python" items.py ;;
+	serial) echo make -f serial.mk ;;
+	bottleneck) echo make -j 2 -f bottleneck.mk ;;
+	single) echo sh single.sh ;;
+	storm) echo sh storm.sh ;;
+	esac
+}
+
+echo "1..$(wc -l <<<"$rows")"
+while read -r kind program count least path parent title; do
+	read -ra words <<<"$(commands_of "$kind")"
+	"$lode" run -o "$kind.lode" -- "${words[@]}" >out 2>err
+	status=$?
+	"$lode" report "$kind.lode" >screen 2>>err
+	"$lode" report "$kind.lode" --programs --format json >programs.json 2>>err
+	"$lode" report "$kind.lode" --waits --format json >waits.json 2>>err
+	"$lode" report "$kind.lode" --format json >report.json 2>>err
+	check "$kind" "$(status_is 0)" "$(holds grep -q "^programs: .*$program" screen)" \
+		"$(holds test "$(wc -l <screen)" -le 25)" \
+		"$(python3 "$sources/known_programs.py" "$program" "$count" "$least" "$path" "$parent" "$title" 2>&1)"
+done <<<"$rows"
