@@ -31,9 +31,9 @@ export function share(value: number | null | undefined): string {
 	return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
 }
 
-/** "20–35 %", or "up to 35 %" where the lower end is not known. */
+/** "20–35 %", or "up to 35 %" where the lower end is not known, or less than a fifth of the upper. */
 export function percents(low: number | null, high: number): string {
-	return low === null ? `up to ${(100 * high).toFixed(0)} %` : `${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)} %`;
+	return low === null || high > 5 * low ? `up to ${(100 * high).toFixed(0)} %` : `${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)} %`;
 }
 
 /** The first clause of a text that has some words. */

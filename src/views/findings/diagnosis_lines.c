@@ -17,9 +17,12 @@ enum { INDENT = 4, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 
 /* --- text --- */
 
+/* An interval whose ends differ by a greater factor tells no more than its upper end. */
+static const double WIDE = 5;
+
 static void append_range(GString *out, double low, double high)
 {
-	if (isnan(low) || low < 0.005)
+	if (isnan(low) || low < 0.005 || high > WIDE * low)
 		g_string_append_printf(out, "up to %.0f %%", 100 * high);
 	else if (round(100 * low) == round(100 * high))
 		g_string_append_printf(out, "%.0f %%", 100 * high);
@@ -361,30 +364,56 @@ void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const Lo
 	lode_json_end(json, ']');
 }
 
-char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self)
+/* The title without names, and without where it is called, in so many columns. The caller frees it.
+ */
+static char *short_title(const LodeDiagnosis *self, const LodeTerminal *terminal, size_t width)
 {
-	enum { N_NAMED = 4 };
-	GString *text = g_string_new(NULL);
-	guint n = 0;
+	const char *called = strstr(self->title, ", called in"), *names = strstr(self->title, ": ");
+	const char *end = names != NULL    ? names
+	                  : called != NULL ? called
+	                                   : self->title + strlen(self->title);
 
-	/* Several of one cause are one entry. */
+	GString *text = g_string_new_len(self->title, end - self->title);
+	lode_display_shorten_words(text, width, terminal->is_ascii);
+	return g_string_free(text, FALSE);
+}
+
+/* The time of those that have a cause. */
+static double time_of_cause(const LodeDiagnoses *self, const char *cause)
+{
+	double time = 0;
+
 	for (guint i = 0; i < self->smaller->len; i++) {
-		double time = 0;
-		const LodeDiagnosis *first = NULL, *one = g_ptr_array_index(self->smaller, i);
-		for (guint k = 0; k < self->smaller->len; k++) {
-			const LodeDiagnosis *same = g_ptr_array_index(self->smaller, k);
-			if (same->is_muted || strcmp(same->cause, one->cause) != 0)
-				continue;
-			first = first != NULL ? first : same;
-			time += same->time;
-		}
-		if (first == one && n++ < N_NAMED)
-			g_string_append_printf(
-				text, "%s%s %.0f %%", n > 1 ? ", " : "", one->cause, 100 * time);
+		const LodeDiagnosis *one = g_ptr_array_index(self->smaller, i);
+		if (!one->is_muted && strcmp(one->cause, cause) == 0)
+			time += one->time;
 	}
-	if (n > N_NAMED)
-		g_string_append_printf(text, " and %u more", n - N_NAMED);
-	return g_string_free(text, n == 0);
+	return time;
+}
+
+char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self, const LodeTerminal *terminal)
+{
+	enum { ROOM = 50, SHARE = 6 }; /* columns; SHARE: " 12 %" and the blank before */
+	GString *text = g_string_new(NULL);
+	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+	guint n_more = 0;
+
+	/* Several of one cause are one entry, with the words of the first. */
+	for (guint i = 0; i < self->smaller->len; i++) {
+		const LodeDiagnosis *one = g_ptr_array_index(self->smaller, i);
+		if (one->is_muted || !g_hash_table_add(told, one->cause))
+			continue;
+		g_autofree char *title = short_title(one, terminal, ROOM - SHARE);
+		g_autofree char *entry = g_strdup_printf(
+			"%s %.0f %%", title, 100 * time_of_cause(self, one->cause));
+		if (text->len > 0 && (n_more > 0 || text->len + strlen(entry) > ROOM))
+			n_more++;
+		else
+			g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", entry);
+	}
+	if (n_more > 0)
+		g_string_append_printf(text, " and %u more", n_more);
+	return g_string_free(text, text->len == 0);
 }
 
 void lode_diagnosis_lines_csv(const LodeDiagnoses *self, guint number, uint32_t limit, FILE *out)

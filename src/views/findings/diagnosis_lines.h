@@ -31,8 +31,8 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 /* A line, cut to the screen; in a pipe to 80 columns, unless full names are wanted. */
 void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FILE *out);
 
-/* The smaller ones: "division 3 %, branch-mispredict 2 %"; NULL: there are none. */
-char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self);
+/* The smaller ones: "divisions 3 % and 2 more"; NULL: there are none. */
+char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self, const LodeTerminal *terminal);
 
 /* The members "diagnoses" and "smaller_diagnoses" of an object: the one with this number from 1,
  * all for 0, none for LODE_NONE. For the page, each has its costliest places, of the profile

@@ -650,11 +650,12 @@ static void put_uncovered(const View *self)
 
 static void put_smaller(const View *self)
 {
-	g_autofree char *smaller = lode_diagnosis_lines_smaller(self->diagnoses);
+	g_autofree char *smaller = lode_diagnosis_lines_smaller(
+		self->diagnoses, &self->options->terminal);
 
 	if (smaller != NULL)
 		lode_display_print(&self->options->terminal, self->out,
-			"Smaller: %s; --explain has them, too.", smaller);
+			"Smaller: %s; see --explain.", smaller);
 }
 
 /* The first that is not muted; 0: there is none. */

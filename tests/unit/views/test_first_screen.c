@@ -109,6 +109,55 @@ static void test_fits(void)
 	}
 }
 
+/* An interval whose ends differ by more than a factor of five has its upper end alone. */
+static void test_wide(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(2);
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	lode_diagnoses_at(diagnoses, 0)->low = 0.05;
+	lode_diagnoses_at(diagnoses, 0)->high = 0.75;
+	lode_diagnoses_at(diagnoses, 1)->low = 0.1;
+	lode_diagnoses_at(diagnoses, 1)->high = 0.5;
+	g_auto(GStrv) lines = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(lines, "saves up to 75 %"), ==, 1);
+	g_assert_cmpuint(count(lines, "saves 10–50 %"), ==, 1);
+}
+
+/* By their titles without names, one for each cause, in one line. */
+static void test_smaller(void)
+{
+	static const char *const titles[] = {"copies: memcpy, called in a loop", "copies: memmove",
+		"pow, called in a loop",
+		"registers that are stored for lack of registers and read again"};
+	static const char *const causes[] = {"copy", "copy", "math", "spill"};
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	for (guint first = 0; first < G_N_ELEMENTS(titles); first += 3) {
+		g_autoptr(LodeDiagnoses) diagnoses = many(1 + G_N_ELEMENTS(titles) - first);
+		for (guint i = first; i < G_N_ELEMENTS(titles); i++) {
+			LodeDiagnosis *one = lode_diagnoses_at(diagnoses, 1);
+			g_free(one->title);
+			g_free(one->cause);
+			one->title = g_strdup(titles[i]);
+			one->cause = g_strdup(causes[i]);
+			one->time = 0.02;
+			lode_diagnoses_set_aside(diagnoses, 1);
+		}
+		g_auto(GStrv) lines = write_lines(diagnoses, &options);
+		g_assert_cmpuint(
+			count(lines,
+				first == 0
+					? "Smaller: copies 4 %, pow 2 % and 1 more; see --explain."
+					: "Smaller: registers that are stored for lack of"),
+			==, 1);
+		for (char **line = lines; *line != NULL; line++)
+			g_assert_cmpuint(lode_display_width(*line), <=, WIDTH);
+	}
+}
+
 static void test_muted(void)
 {
 	g_autoptr(LodeDiagnoses) diagnoses = many(3);
@@ -252,6 +301,8 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/first_screen/fits", test_fits);
+	g_test_add_func("/views/first_screen/wide", test_wide);
+	g_test_add_func("/views/first_screen/smaller", test_smaller);
 	g_test_add_func("/views/first_screen/muted", test_muted);
 	g_test_add_func("/views/first_screen/without_remedy", test_without_remedy);
 	g_test_add_func("/views/first_screen/authors", test_authors);
