@@ -279,6 +279,7 @@ export interface Findings extends Head {
 	/** None are made of so few samples. */
 	too_short: boolean;
 	foreign: number; // of the time: inside programs of the system, whose causes are set aside
+	foreigners: string | null; // their names
 	/** "cc1 61.2 %, as 20.1 %"; null: one program. */
 	programs: string | null;
 	top_functions: TopFunction[];

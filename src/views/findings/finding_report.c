@@ -1096,6 +1096,7 @@ static void write_json(const View *self, const LodeListing *listing)
 		self->options->is_page ? self->profile : NULL, &json);
 	lode_json_member_bool(&json, "too_short", self->diagnoses->is_too_short);
 	lode_json_member_number(&json, "foreign", self->diagnoses->foreign);
+	lode_json_member_string(&json, "foreigners", self->diagnoses->foreigners);
 	if (self->options->finding == 0)
 		put_json_screen(self, &json);
 	if (self->options->is_page)
