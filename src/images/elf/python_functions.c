@@ -82,7 +82,9 @@ typedef struct {
 
 static bool read_word(const Search *self, uint64_t address, uint64_t *out)
 {
-	const uint64_t *relocated = g_hash_table_lookup(self->relocated, &address);
+	const uint64_t *relocated = g_hash_table_size(self->relocated) > 0
+	                                    ? g_hash_table_lookup(self->relocated, &address)
+	                                    : NULL;
 	size_t n = 0;
 	const uint8_t *bytes = lode_elf_file_loaded_bytes(self->file, address, &n);
 
