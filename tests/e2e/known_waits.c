@@ -344,6 +344,28 @@ static double crowd(void)
 	return run_threads(draw_thread);
 }
 
+/* Reads from a pipe that nobody writes to. */
+static void *watch_pipe(void *ends)
+{
+	char byte;
+
+	while (read(((const int *)ends)[0], &byte, 1) == 1)
+		;
+	return NULL;
+}
+
+static double compute_watched(void)
+{
+	static int ends[2];
+	pthread_t watcher;
+
+	if (pipe(ends) != 0 || pthread_create(&watcher, NULL, watch_pipe, ends) != 0)
+		exit(2);
+	for (double end = now(CLOCK_MONOTONIC) + 0.7; now(CLOCK_MONOTONIC) < end;)
+		sink++;
+	return 0;
+}
+
 static double lock(void)
 {
 	return run_threads(update_table);
@@ -533,7 +555,7 @@ int main(int argc, char **argv)
 		{"signal", await_signals, 1}, {"short", await_short, 1}, {"sleep", nap, 1},
 		{"hidden", nap_hidden, 1}, {"poll", watch, 1}, {"sync", save_notes, 1},
 		{"pipe", send_rows, 1}, {"unix", ask_neighbour, 1}, {"tcp", ask_server, 1},
-		{"processor", crowd, N_THREADS}};
+		{"processor", crowd, N_THREADS}, {"watcher", compute_watched, 1}};
 	double begin = now(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -76,6 +76,9 @@ def main():
     least = waited - bound - (ready if reason != "processor" else 0)
     if not least <= seconds <= waited + bound:
         print(f"{seconds:.3f} s, not {waited:.3f} s, of {threads} threads in {clock:.3f} s")
+    # What other programs had of the processors is no cause.
+    others = sum(one["seconds"] for one in busy if one["object"] == "other programs")
+    causes = None if reason == "processor" and others > seconds / 4 else causes
     fitting = [one for one in said if causes and one["cause"] in causes.split()]
     if causes and not fitting:
         print(f"diagnoses {diagnoses}, none of {causes}")

@@ -18,7 +18,7 @@ needs_sampling
 gcc -g -O2 -pthread "$sources/known_waits.c" -o known_waits 2>err || skip "gcc makes no program"
 
 kinds="lock rwlock condition semaphore barrier join child output signal short sleep poll sync pipe unix tcp processor"
-echo 1..21
+echo 1..22
 
 for kind in $kinds; do
 	rm -f truth
@@ -29,6 +29,16 @@ for kind in $kinds; do
 	check "$kind" "$(status_is 0)" \
 		"$(python3 "$sources/known_waits.py" "$kind" truth waits.json report.json 2>&1)"
 done
+
+"$lode" run -o watcher.lode -- ./known_waits watcher truth >out 2>err
+status=$?
+"$lode" report watcher.lode --waits --format json >waits.json 2>>err
+"$lode" report watcher.lode --format json >report.json 2>>err
+check "a thread that watches" "$(status_is 0)" "$(holds python3 -c 'import json
+watching = [one for one in json.load(open("waits.json"))["waits"] if one["reason"] == "pipe"]
+assert watching and all(one["idle"] for one in watching), watching
+causes = [one["cause"] for one in json.load(open("report.json"))["diagnoses"]]
+assert "wait-pipe" not in causes, causes' 2>&1)"
 
 "$lode" report sleep.lode >out 2>err
 status=$?

@@ -368,9 +368,18 @@ static bool is_woken_often(const LodeWait *row, const LodeStacks *stacks)
 	       row->longest_ns < MOSTLY * row->waiting_ns;
 }
 
+/* Whether a thread waits nearly all its life for something to read that does not come, as one that
+ * watches for signals by a pipe. */
+static bool is_watching(const LodeWait *row, double sum_ns)
+{
+	return row->longest_ns >= MOSTLY * sum_ns &&
+	       (row->reason == LODE_WAIT_PIPE || row->reason == LODE_WAIT_POLL ||
+		       row->reason == LODE_WAIT_READ || row->reason == LODE_WAIT_SOCKET);
+}
+
 /* A thread that mostly waits for a condition, or a timer, waits for work, where neither it nor one
- * like it is on the path, unless it is woken often. Waiting that the path goes through is not for
- * work. */
+ * like it is on the path, unless it is woken often; so does one that watches. Waiting that the path
+ * goes through is not for work. */
 static void find_idle(Finding *self, const LodeCriticalPath *path, const LodeStacks *stacks)
 {
 	LodeWaits *waits = self->waits;
@@ -392,7 +401,8 @@ static void find_idle(Finding *self, const LodeCriticalPath *path, const LodeSta
 		const double *sum = g_hash_table_lookup(sums, key);
 		if (lode_run_time_threads_have(self->threads, self->are_own, row))
 			continue;
-		bool may_be = row->reason == LODE_WAIT_CONDITION || row->reason == LODE_WAIT_SLEEP;
+		bool may_be = row->reason == LODE_WAIT_CONDITION ||
+		              row->reason == LODE_WAIT_SLEEP || is_watching(row, *sum);
 		if (path->causes[row->cause].high_ns >= least_ns)
 			row->is_idle = false;
 		else if (may_be && !on_path[row->cause] && row->waiting_ns >= MOSTLY * *sum &&
