@@ -66,7 +66,7 @@ bool lode_named_symbol_functions(
 	const LodeBinaryImageOptions options = {0};
 	const Wanted wanted = {name, STT_FUNC};
 	const char *warning;
-	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
+	g_autoptr(LodeElfFile) file = lode_elf_file_open_tables(path, error);
 
 	if (file == NULL)
 		return false;
@@ -86,7 +86,7 @@ bool lode_named_symbol_variable(const char *path, const char *name, uint64_t *ou
 {
 	static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
 	const Wanted wanted = {name, STT_OBJECT};
-	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
+	g_autoptr(LodeElfFile) file = lode_elf_file_open_tables(path, error);
 
 	if (file == NULL)
 		return false;

@@ -385,25 +385,36 @@ static LodeElfFile *new_file(const char *path)
 	return self;
 }
 
-static bool read_file(LodeElfFile *self, GError **error)
+static bool read_file(LodeElfFile *self, bool has_code, GError **error)
 {
 	if (!check_header(self, error))
 		return false;
 	read_segments(self);
 	read_sections(self);
-	find_executable(self);
+	if (has_code)
+		find_executable(self);
 	read_build_id(self);
 	return true;
 }
 
-LodeElfFile *lode_elf_file_open(const char *path, GError **error)
+static LodeElfFile *open_path(const char *path, bool has_code, GError **error)
 {
 	g_autoptr(LodeElfFile) self = new_file(path);
 
-	if (open_file(self, error) && read_file(self, error))
+	if (open_file(self, error) && read_file(self, has_code, error))
 		return g_steal_pointer(&self);
 	g_prefix_error(error, "%s: ", path);
 	return NULL;
+}
+
+LodeElfFile *lode_elf_file_open(const char *path, GError **error)
+{
+	return open_path(path, true, error);
+}
+
+LodeElfFile *lode_elf_file_open_tables(const char *path, GError **error)
+{
+	return open_path(path, false, error);
 }
 
 LodeElfFile *lode_elf_file_open_bytes(
@@ -419,7 +430,7 @@ LodeElfFile *lode_elf_file_open_bytes(
 	}
 	if (self->fd < 0 || self->size < n)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", g_strerror(errno));
-	else if (read_file(self, error))
+	else if (read_file(self, true, error))
 		return g_steal_pointer(&self);
 	g_prefix_error(error, "%s: ", name);
 	return NULL;

@@ -62,6 +62,8 @@ bool lode_elf_file_is_at(const char *path);
 
 /* Any machine's. Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not linked). */
 LodeElfFile *lode_elf_file_open(const char *path, GError **error);
+/* The same without its code, which is most of what is read: `executable` is empty. */
+LodeElfFile *lode_elf_file_open_tables(const char *path, GError **error);
 /* The same for a file in memory, which is copied; `name` is its path in messages. */
 LodeElfFile *lode_elf_file_open_bytes(
 	const char *name, const uint8_t *bytes, size_t n, GError **error);

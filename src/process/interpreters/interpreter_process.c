@@ -79,7 +79,7 @@ static bool has_all(const Known *self, size_t interpreter)
  * their full table, which is large. */
 static Known *search_file(const char *path, const LodeMappedFile *mapped, size_t named)
 {
-	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, NULL);
+	g_autoptr(LodeElfFile) file = lode_elf_file_open_tables(path, NULL);
 	Known *self = g_new0(Known, 1);
 
 	self->path = g_strdup(mapped->path);

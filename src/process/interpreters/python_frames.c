@@ -21,7 +21,7 @@ enum {
 /* A thread is looked for again after this time, and so is the head of code read: others may be
  * where it was. */
 #define THREADS_NS UINT64_C(20000000)
-#define CODE_NS UINT64_C(2000000)
+#define CODE_NS UINT64_C(20000000)
 
 /* Where a thread's structure in the C library has its number: before 3.11, Python knows only that
  * structure. glibc on x86-64 and AArch64, musl. */

@@ -31,6 +31,7 @@ struct LodeScriptLooks {
 	dev_t device; /* of the program that was searched, with its inode */
 	ino_t inode;
 	uint64_t search_ns, pause_ns; /* when next, and how long after the last time */
+	uint64_t checked_ns;          /* when it was asked whether it is another program */
 	LodeScriptLook look;
 	GArray *codes; /* LodeScriptCode */
 };
@@ -114,6 +115,9 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 {
 	const LodeForeignMemory memory = {read_memory, self, read_parts};
 
+	if (self->checked_ns != 0 && now_ns < self->checked_ns + FIRST_SEARCH_NS)
+		return;
+	self->checked_ns = now_ns;
 	if (has_changed(self))
 		self->pause_ns = FIRST_SEARCH_NS / 2;
 	else if (now_ns < self->search_ns)

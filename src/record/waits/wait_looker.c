@@ -62,6 +62,7 @@ struct LodeWaitLooker {
 	LodeScriptSearch scripts;
 	bool runs_script; /* the thread at the last look */
 	gint64 list_at_us;
+	uint64_t lists_ns, charged_ns; /* processor time of listings; of looks, when last charged */
 	unsigned n_lists;
 	double allowed_us; /* of processor time, for looks at this moment */
 	gint64 allowed_at_us;
@@ -237,7 +238,9 @@ static void list_threads(LodeWaitLooker *self, gint64 now_us)
 	for (guint i = 0; i < processes->len; i++)
 		list_threads_of(self, g_array_index(processes, pid_t, i));
 	drop_ended(self);
-	double took_us = (double)(lode_thread_ns() - begin_ns) / 1e3;
+	uint64_t took_ns = lode_thread_ns() - begin_ns;
+	double took_us = (double)took_ns / 1e3;
+	self->lists_ns += took_ns;
 	gint64 usual_us = self->n_lists < FIRST_LISTS ? FIRST_LIST_US : LIST_US;
 	self->list_at_us = now_us + MAX(usual_us, (gint64)(took_us / LISTS_SHARE));
 }
@@ -281,21 +284,22 @@ static void look_at_next(LodeWaitLooker *self)
 	}
 }
 
-/* The time of looks: a file of an interpreter is read once, and no look would be for a second after
- * it. */
+/* The time of looks, and of waking up for them, which takes as much. A file of an interpreter is
+ * read once, and no look would be for a second after it. */
 static uint64_t spent_ns(const LodeWaitLooker *self)
 {
-	return lode_thread_ns() - self->scripts.files.spent_ns;
+	return lode_thread_ns() - self->scripts.files.spent_ns - self->lists_ns;
 }
 
 static void look(LodeWaitLooker *self, gint64 now_us)
 {
 	double earned_us = (double)(now_us - self->allowed_at_us) * LOOKS_SHARE;
-	uint64_t begin_ns = spent_ns(self);
 
 	look_at_next(self);
+	uint64_t now_ns = spent_ns(self);
 	self->allowed_us = MIN(self->allowed_us + earned_us, BURST_US) -
-	                   (double)(spent_ns(self) - begin_ns) / 1e3;
+	                   (double)(now_ns - self->charged_ns) / 1e3;
+	self->charged_ns = now_ns;
 	self->allowed_at_us = now_us;
 }
 
