@@ -212,6 +212,59 @@ static bool step_without_table(LodePlaces *places, const LodeSampledCode *sample
 	return true;
 }
 
+static const LodeBinaryFunction *function_at(LodePlaces *places, const LodePlace *place)
+{
+	return lode_code_image_function(
+		lode_code_images_at(lode_places_images(places), place->image), place->address);
+}
+
+/* Whether the call that ends there may be one of the function that begins at `target`: one that
+ * names an address names this. */
+static bool may_call(const LodePlaces *places, const LodePlace *inside, uint64_t target)
+{
+	enum { NEAR = 5 };
+	size_t n = 0;
+	int32_t distance;
+
+	if (inside->address + 1 < NEAR)
+		return true;
+	const uint8_t *bytes = lode_code_image_bytes(
+		lode_code_images_peek(lode_places_images(places), inside->image),
+		inside->address + 1 - NEAR, &n);
+	if (bytes == NULL || n < NEAR || bytes[0] != 0xe8)
+		return true;
+	memcpy(&distance, bytes + 1, sizeof distance);
+	return inside->address + 1 + (uint64_t)(int64_t)distance == target;
+}
+
+/*
+ * Finds the frame pointer of a function with one, where it is not known, as at looks from outside:
+ * above the stack pointer, by the return address of a call of that function.
+ *
+ *   rsp ─▶ locals    rbp ─▶ caller's rbp, return address
+ */
+static bool find_frame_pointer(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodePlace *at, const LodeStackDump *dump, LodeUserRegisters *registers)
+{
+	enum { MOST_WORDS = 128 };
+	const LodeBinaryFunction *function = function_at(places, at);
+	uint64_t frame = registers->values[LODE_REGISTER_RSP];
+	LodePlace caller;
+
+	if ((registers->known >> LODE_REGISTER_RSP & 1) == 0 ||
+		(registers->known >> LODE_REGISTER_RBP & 1) != 0 || function == NULL)
+		return false;
+	for (unsigned i = 0; i < MOST_WORDS; i++, frame += sizeof(uint64_t)) {
+		if (!read_return(places, sampled, dump, frame + sizeof(uint64_t), &caller) ||
+			caller.image != at->image || !may_call(places, &caller, function->address))
+			continue;
+		registers->values[LODE_REGISTER_RBP] = frame;
+		registers->known |= 1u << LODE_REGISTER_RBP;
+		return true;
+	}
+	return false;
+}
+
 static bool is_in_library(const LodePlaces *places, const LodePlace *place)
 {
 	return lode_is_system_library(
@@ -226,18 +279,39 @@ static bool is_below_user(const LodePlaces *places, const LodePlace *place)
 	return lode_is_system_library(path) || lode_is_run_time_code(path);
 }
 
-void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
-	const LodeUserRegisters *sampled_registers, GArray *out_callers)
+/* Whether a program's own copy of code is that of its language's library: Rust's is linked into
+ * each program, and templates of C++'s are compiled into it. */
+static bool is_of_language(LodePlaces *places, const LodePlace *place)
+{
+	static const char *const crates[] = {"std::", "core::", "alloc::"};
+	const LodeBinaryFunction *function = function_at(places, place);
+	const char *name = function != NULL ? function->name : "";
+
+	/* "<std::fs::File as std::io::Write>::write" */
+	name += strspn(name, "<&");
+	for (size_t i = 0; i < G_N_ELEMENTS(crates); i++)
+		if (g_str_has_prefix(name, crates[i]))
+			return true;
+	return false;
+}
+
+/* `most`: so many callers; is_top: none further out than the first outside of libraries. */
+static void find_by_stack(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *sampled_registers, guint most, bool is_top, GArray *out_callers)
 {
 	LodeUserRegisters registers = *sampled_registers;
 	const LodeStackDump dump = dump_of(&sampled->record->sample, &registers);
 	LodePlace at = sampled->place;
+	bool was_below = false;
 	bool is_done = dump.size == 0 || (registers.known >> LODE_REGISTER_RSP & 1) == 0;
 
-	while (!is_done && at.image != LODE_NONE && out_callers->len < LODE_MAX_TOP_CALLERS) {
-		bool was_below = is_below_user(places, &at);
+	while (!is_done && at.image != LODE_NONE && out_callers->len < most) {
+		was_below |= is_below_user(places, &at);
 		uint64_t back;
 		LodeFrameStep step = step_out(places, &at, &dump, &registers, &back);
+		if (step == LODE_FRAME_LOST &&
+			find_frame_pointer(places, sampled, &at, &dump, &registers))
+			step = step_out(places, &at, &dump, &registers, &back);
 		bool is_found = step == LODE_FRAME_CALLED
 		                        ? lode_places_find(places, sampled->record->pid,
 						  sampled->time_ns, back - 1,
@@ -248,8 +322,21 @@ void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled
 		if (!is_found)
 			return;
 		g_array_append_val(out_callers, at);
-		is_done = at.image != LODE_NONE && was_below && !is_below_user(places, &at);
+		is_done = is_top && at.image != LODE_NONE && was_below &&
+		          !is_below_user(places, &at) && !is_of_language(places, &at);
 	}
+}
+
+void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *registers, GArray *out_callers)
+{
+	find_by_stack(places, sampled, registers, LODE_MAX_TOP_CALLERS, true, out_callers);
+}
+
+void lode_call_chain_find_stack(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *registers, GArray *out_callers)
+{
+	find_by_stack(places, sampled, registers, LODE_MAX_CALLERS, false, out_callers);
 }
 
 void lode_call_chain_find_frames(LodePlaces *places, const LodeSampledCode *sampled,

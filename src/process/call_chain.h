@@ -44,9 +44,14 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 
 /* The same where lode_call_chain_has_top(): at most LODE_MAX_TOP_CALLERS, as far as the recorded
  * bytes reach, and no further than the first caller of a system library or an interpreter that is
- * in none. In code without unwind tables, a word at the stack pointer, or above what the frame
- * pointer points to, is a return address if a call stands before what it points to. */
+ * neither in one nor of its language's own library. In code without unwind tables, a word at the
+ * stack pointer, or above what the frame pointer points to, is a return address if a call stands
+ * before what it points to. */
 void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *registers, GArray *out_callers);
+
+/* The same as far as the recorded bytes reach. */
+void lode_call_chain_find_stack(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
 
 /* A caller as it was before the call: of its registers, those are known that a called function

@@ -26,12 +26,14 @@ KINDS = {
     "signal": ("child", "known_waits", "await_signals", None, "wait-child"),
     "short": ("child", "true", "await_short", None, "wait-child"),
     "sleep": ("sleep", ".", "nap", None, "wait-sleep"),
+    "table": (None, None, "write_table", None, "system-call"),
     "poll": ("poll", "", "watch", None, "wait-socket"),
     "sync": ("sync", r"known\.notes", "save_notes", None, "wait-sync"),
     "pipe": ("pipe", ".", "send_rows", None, "wait-pipe wait-serial"),
     "unix": ("socket", ".", "ask", None, "wait-socket"),
     "tcp": ("socket", r"tcp 127\.0\.0\.1", "ask", None, "wait-socket"),
     "answer": ("socket", ".", "answer", None, "wait-socket"),
+    "peer": ("socket", ".", "ask", None, None),
     "queue": ("condition", "", "work", None, None),
     "latch": ("condition|lock", "", "check", None, None),
     "processor": ("processor", ".", "compute|draw", None, "wait-processor"),
@@ -45,6 +47,15 @@ def check_line(source, kind, what, place):
         print(f"{what} at {place['file']}:{place['line']}, not {os.path.basename(source)}:{lines}")
 
 
+def check_diagnosis(said, kind, function, cause, source):
+    """A cause that is no wait must be the first, at its line."""
+    place = said[0]["scope"] if said else {}
+    if not said or said[0]["cause"] != cause or function not in (place["function"] or ""):
+        print(f"the first of {[(one['cause'], one['scope']) for one in said]} is not {cause} in {function}")
+    else:
+        check_line(source, kind, cause, place)
+
+
 def main():
     kind, truth_file, waits_file, report_file, *source = sys.argv[1:]
     reason, thing, function, holder, causes = KINDS[kind]
@@ -56,6 +67,9 @@ def main():
     with open(report_file, encoding="utf-8") as file:
         said = json.load(file)["diagnoses"]
     diagnoses = [one["cause"] for one in said]
+    if reason is None:
+        check_diagnosis(said, kind, function, causes, source[0])
+        return
     busy = [one for one in waits["waits"] if not one["idle"]]
     rows = [one for one in busy if re.fullmatch(reason, one["reason"])]
     if not rows:

@@ -66,9 +66,13 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 		break;
 	}
 	uint32_t line = lode_own_lines_find(context->own, self->instruction);
-	const char *function = lode_profile_function(
-		profile, lode_profile_instruction(profile, self->instruction)->function)
-	                               ->name;
+	const LodeFunction *row = lode_profile_function(
+		profile, lode_profile_instruction(profile, self->instruction)->function);
+	const char *function = row->name;
+	/* What a library does in the kernel, its caller asked for. */
+	if (self->scope == LODE_SCOPE_KERNEL && self->function == NULL &&
+		lode_is_system_library(lode_profile_image(profile, row->image)->path))
+		return;
 	/* A caller without lines is not in the file of what it calls: "main (read.c:26)". */
 	bool is_same = self->function == NULL || strcmp(self->function, function) == 0;
 	if (line != LODE_NONE && self->file == NULL && is_same) {
@@ -81,11 +85,11 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 }
 
 /* Only causes in code have authors: a user can call a service or the kernel differently, or with
- * other settings, and start processes differently. */
+ * other settings, and a wait is its caller's doing. */
 static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
 {
 	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
-		self->scope == LODE_SCOPE_KERNEL || strcmp(self->cause, "wait-child") == 0)
+		self->scope == LODE_SCOPE_KERNEL || self->scope == LODE_SCOPE_WAIT)
 		return;
 	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
 	const LodeImage *image = lode_profile_image(

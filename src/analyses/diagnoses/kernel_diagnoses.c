@@ -267,12 +267,9 @@ static void set_callers(LodeDiagnosis *diagnosis, const GArray *callers, const c
 		diagnosis, percent, "%", "%.0f %% of %s from %s", percent, unit, line);
 }
 
-/* Where stacks say nothing: the callers of the library's function that has most of an event, or the
- * own line of the instruction. */
-static void add_callers_of_most(const Diagnosing *self, uint32_t event, GArray *callers)
+/* The instruction with most of an event; LODE_NONE: none has any. */
+static uint32_t find_most(const LodeProfile *profile, uint32_t event)
 {
-	const LodeDiagnosisContext *context = self->context;
-	const LodeProfile *profile = context->profile;
 	uint32_t most = LODE_NONE;
 	double value = 0;
 
@@ -283,6 +280,16 @@ static void add_callers_of_most(const Diagnosing *self, uint32_t event, GArray *
 			most = i;
 		}
 	}
+	return most;
+}
+
+/* Where stacks say nothing: the callers of the library's function that the instruction with most is
+ * in, or its own line. */
+static void add_callers_of_most(const Diagnosing *self, uint32_t most, GArray *callers)
+{
+	const LodeDiagnosisContext *context = self->context;
+	const LodeProfile *profile = context->profile;
+
 	if (most == LODE_NONE || callers->len > 0)
 		return;
 	uint32_t function = function_of(self, most), own = lode_own_lines_find(context->own, most);
@@ -293,11 +300,12 @@ static void add_callers_of_most(const Diagnosing *self, uint32_t event, GArray *
 			one->file, one->line, one->cost};
 		g_array_append_val(callers, added);
 	}
-	if (service != NULL || own == LODE_NONE || !lode_own_lines_is_own(context->own, own))
+	if (service != NULL || own == LODE_NONE || !lode_own_lines_is_own(context->own, own) ||
+		lode_is_system_library(lode_function_cost_at(context->costs, function)->image))
 		return;
 	const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, own);
-	const Caller added = {lode_profile_function(profile, function)->name, location->file,
-		location->line, value};
+	const Caller added = {
+		lode_profile_function(profile, function)->name, location->file, location->line, 1};
 	g_array_append_val(callers, added);
 }
 
@@ -492,6 +500,7 @@ static void add_sampled(Diagnosing *self, guint begin, guint end, double weight)
 	add_places(self, diagnosis, begin, end);
 	g_autofree bool *is_marked = mark_functions(self, begin, end);
 	g_autoptr(GArray) callers = find_callers(self, self->context->costs->event, is_marked);
+	add_callers_of_most(self, diagnosis->instruction, callers);
 	set_callers(diagnosis, callers, "it");
 	if (strcmp(rule->cause, "page-fault") == 0 && faults > 0)
 		lode_diagnosis_add_evidence(
@@ -597,7 +606,11 @@ static void add_accounted(Diagnosing *self)
 	if (is_calls)
 		add_places(self, diagnosis, 0, self->parts->len);
 	if (is_faults)
-		add_callers_of_most(self, lode_profile_find_event(profile, "page-faults"), callers);
+		add_callers_of_most(self,
+			find_most(profile, lode_profile_find_event(profile, "page-faults")),
+			callers);
+	if (is_calls)
+		add_callers_of_most(self, diagnosis->instruction, callers);
 	set_callers(diagnosis, callers,
 		is_faults ? "the sampled page faults are" : "the samples at system calls are");
 	add(self, diagnosis);

@@ -63,23 +63,37 @@ static LodeWaitPlace place_at(const LodeStacks *stacks, uint32_t stack)
 		.line = frame->line};
 }
 
+/* Whether a frame says more than an address does. */
+static bool has_name(const LodeFrame *frame)
+{
+	return frame->function != NULL &&
+	       (frame->line > 0 || !g_str_has_prefix(frame->function, "fn_"));
+}
+
 LodeWaitPlace lode_wait_place_of(
 	const LodeProfile *profile, const LodeOwnLines *own, uint32_t stack)
 {
 	const LodeStacks *stacks = profile->stacks;
-	uint32_t named = LODE_NONE;
 
 	for (uint32_t at = stack; stacks != NULL && at < stacks->stacks->len;
 		at = LODE_AT(stacks->stacks, LodeStack, at).outer) {
 		const LodeFrame *frame = frame_at(stacks, at);
-		if (frame->function == NULL)
-			continue;
-		if (lode_own_lines_is_own_frame(own, frame))
+		if (has_name(frame) && lode_own_lines_is_own_frame(own, frame))
 			return place_at(stacks, at);
-		if (named == LODE_NONE && g_strcmp0(frame->image, "[kernel]") != 0)
-			named = at;
 	}
-	return named != LODE_NONE ? place_at(stacks, named) : (LodeWaitPlace){0};
+	return (LodeWaitPlace){0};
+}
+
+/* The innermost function in user mode; NULL: none is known. */
+static const char *innermost(const LodeStacks *stacks, uint32_t stack)
+{
+	while (stacks != NULL && stack < stacks->stacks->len) {
+		const LodeFrame *frame = frame_at(stacks, stack);
+		if (frame->function != NULL && g_strcmp0(frame->image, "[kernel]") != 0)
+			return frame->function;
+		stack = LODE_AT(stacks->stacks, LodeStack, stack).outer;
+	}
+	return NULL;
 }
 
 /* --- groups --- */
@@ -221,17 +235,20 @@ static void gathered_free(Gathered *self, GArray *out)
 	g_free(self);
 }
 
-/* Waits of "other" calls are alike only in the same call. */
-static char *key_of(const LodeWait *row, const LodeWaitPlace *place)
+/* Waits of "other" calls are alike only in the same call, and those without a place in the same
+ * function. */
+static char *key_of(const LodeProfile *profile, const LodeWait *row, const LodeWaitPlace *place)
 {
+	const char *function = place->function != NULL ? place->function
+	                                               : innermost(profile->stacks, row->stack);
+
 	if (is_anywhere(row->reason))
 		return g_strdup_printf("%d %d %s", (int)row->reason, row->is_idle,
 			row->object != NULL ? row->object : "");
 	return g_strdup_printf("%d %d %u\n%s\n%s\n%s\n%s", (int)row->reason, row->is_idle,
 		place->line,
 		row->object != NULL && lode_wait_is_of_object(row->reason) ? row->object : "",
-		place->function != NULL ? place->function : "",
-		place->file != NULL ? place->file : "",
+		function != NULL ? function : "", place->file != NULL ? place->file : "",
 		row->reason == LODE_WAIT_OTHER && row->call != NULL ? row->call : "");
 }
 
@@ -249,7 +266,7 @@ GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own
 	for (guint i = 0; profile->waits != NULL && i < profile->waits->rows->len; i++) {
 		const LodeWait *row = &g_array_index(profile->waits->rows, LodeWait, i);
 		LodeWaitPlace place = lode_wait_place_of(profile, own, row->stack);
-		g_autofree char *key = key_of(row, &place);
+		g_autofree char *key = key_of(profile, row, &place);
 		Gathered *one = g_hash_table_lookup(by_key, key);
 		if (one == NULL) {
 			one = gathered_new(row, &place);

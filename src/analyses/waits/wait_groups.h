@@ -7,10 +7,11 @@
  *   row  lock ledger_lock  worker 2  fputs ◀ post ledger.c:31 ◀ main   holder: post ledger.c:33
  *     └─▶ group  lock ledger_lock at post (ledger.c:31), 2 threads, mostly held in seal
  *
- * The line is the user's own: of the frames around the wait the innermost that is not in a system
- * library or a run-time environment; where there is none, the innermost that has a name. Waits for
- * a processor, and stops, are one group, with the line that has most of them. Waits at one line for
- * several files, children or the like are one, with the object that has most of them.
+ * The line is the user's own: of the frames around the wait the innermost that has a name and is
+ * not in a system library or a run-time environment; where there is none, as around an event loop,
+ * the wait has no place. Waits for a processor, and stops, are one group, with the line that has
+ * most of them. Waits at one line for several files, children or the like are one, with the object
+ * that has most of them.
  */
 #pragma once
 
@@ -63,7 +64,7 @@ static inline const LodeWaitGroup *lode_wait_group_at(const GArray *groups, guin
 /* The group of each of LodeWaits.rows; LODE_NONE: none. The caller frees it. */
 uint32_t *lode_wait_groups_of_rows(const GArray *groups, guint n_rows);
 
-/* The user's place of a stack. */
+/* The user's place of a stack; function NULL: none. */
 LodeWaitPlace lode_wait_place_of(
 	const LodeProfile *profile, const LodeOwnLines *own, uint32_t stack);
 

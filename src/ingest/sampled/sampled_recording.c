@@ -959,17 +959,6 @@ static bool read_windows(Reading *self, GError **error)
 	return true;
 }
 
-static bool has_chains(const Input *input)
-{
-	size_t n;
-	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (lode_call_chain_is_recorded(&events[i]))
-			return true;
-	return false;
-}
-
 /* Waiting that nobody looked at has no place. */
 static void end_samples(Reading *self, const Input *input)
 {
@@ -992,7 +981,7 @@ static void begin_samples(Reading *self, Input *input, guint number)
 	lode_perf_data_skip_samples(input->data, false);
 	input->sequence = 0;
 	if (input->threads != NULL && has_looks(input))
-		lode_sampled_waits_begin(self->options->waits, input->threads, has_chains(input),
+		lode_sampled_waits_begin(self->options->waits, input->threads,
 			lode_perf_data_info(input->data)->n_cpus_online);
 	lode_row_search_begin(&self->search);
 	lode_sampled_kernel_begin(

@@ -279,7 +279,7 @@ static uint32_t add_top(LodeSampledStacks *self, const LodeSampledAccess *sample
 	bool is_in_kernel = sampled->record->mode == LODE_PERF_MODE_KERNEL;
 	read_registers(sampled, &registers);
 	g_array_set_size(self->chain, 0);
-	(is_whole ? lode_call_chain_find : lode_call_chain_find_top)(
+	(is_whole ? lode_call_chain_find_stack : lode_call_chain_find_top)(
 		self->places, &from, &registers, self->chain);
 	if (self->chain->len == 0 && !is_in_kernel)
 		return LODE_NONE;
@@ -399,12 +399,12 @@ void lode_sampled_stacks_add_at(
 }
 
 uint32_t lode_sampled_stacks_find(
-	LodeSampledStacks *self, const LodeSampledAccess *sampled, uint32_t row, bool is_whole)
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, uint32_t row)
 {
 	const LodePlace *charged = row != LODE_NONE ? &sampled->place : NULL;
 
 	self->has_tops = true;
-	return find_alone(self, add_top(self, sampled, charged, is_whole), row, charged);
+	return find_alone(self, add_top(self, sampled, charged, true), row, charged);
 }
 
 static const LodePlace *code_at(const LodeSampledStacks *self, uint32_t where)

@@ -49,10 +49,10 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 /* The sample that was added last weighs this by another event, too. */
 void lode_sampled_stacks_add_weight(LodeSampledStacks *self, const char *event_name, double weight);
 
-/* Where a sample of user code, whose place has the number `row`, was by the top of its stack, or as
- * far as that reaches, as a number for the functions below. It is not added. */
+/* Where a sample of user code, whose place has the number `row`, was by its stack as far as that is
+ * recorded, as a number for the functions below. It is not added. */
 uint32_t lode_sampled_stacks_find(
-	LodeSampledStacks *self, const LodeSampledAccess *sample, uint32_t row, bool is_whole);
+	LodeSampledStacks *self, const LodeSampledAccess *sample, uint32_t row);
 
 /* Where it was with the frames of its script, which stand for the interpreter's loop and what is
  * outside of it. `where` is without them. */

@@ -3,6 +3,7 @@
 #include "model/lines/own_lines.h"
 
 #include "base/files/own_library.h"
+#include "model/lines/java_class.h"
 #include "model/memory.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -149,11 +150,33 @@ bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
 		       !g_hash_table_contains(self->of_interpreters, path));
 }
 
+/* Whether code made at run time without lines is the run-time environment's: HotSpot's interpreter
+ * and stubs, and what Java's library compiled to; V8's builtins. In a dump, methods of Java have
+ * parameters, and functions of JavaScript lines. */
+static bool is_of_run_time(const LodeFrame *frame)
+{
+	static const char *const stubs[] = {
+		"Interpreter", "call_stub", "StubRoutines", "I2C/C2I adapters", "Builtins_"};
+	bool is_dump = g_str_has_suffix(frame->image, ".dump");
+
+	if (frame->function == NULL || frame->file != NULL ||
+		(!is_dump && !g_str_has_suffix(frame->image, ".map")))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(stubs); i++)
+		if (g_str_has_prefix(frame->function, stubs[i]))
+			return true;
+	if (is_dump && strchr(frame->function, '(') == NULL)
+		return true;
+	g_autofree char *file = lode_java_file_of(frame->function);
+	return lode_is_toolchain_file(file);
+}
+
 /* Whether code may be the user's. */
 static bool is_own_image(const LodeFrame *frame)
 {
 	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
-	       !lode_is_system_library(frame->image) && !lode_is_run_time_code(frame->image);
+	       !lode_is_system_library(frame->image) && !lode_is_run_time_code(frame->image) &&
+	       !is_of_run_time(frame);
 }
 
 bool lode_is_own_frame(const LodeFrame *frame)

@@ -82,7 +82,7 @@ struct LodeSampledWaits {
 	LodeSampledStacks *stacks;
 	LodeWaitNames *of_objects;
 	LodeSampledThreads *switches; /* of the recording at hand; NULL: it has no looks */
-	bool has_begun, has_chains;
+	bool has_begun;
 	uint32_t recording;
 	LodeIdCache where_ids; /* process, thread, stack pointer, address, argument → where */
 	LodeIdCache row_ids, holder_ids;
@@ -152,7 +152,7 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 }
 
 void lode_sampled_waits_begin(
-	LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains, uint32_t n_processors)
+	LodeSampledWaits *self, LodeSampledThreads *threads, uint32_t n_processors)
 {
 	self->times.n_processors = n_processors;
 	if (self->of_objects == NULL)
@@ -160,7 +160,6 @@ void lode_sampled_waits_begin(
 	self->recording += self->has_begun;
 	self->has_begun = true;
 	self->switches = threads;
-	self->has_chains = has_chains;
 	self->ready_ns = 0;
 	lode_id_cache_clear(&self->where_ids);
 	lode_id_cache_init(&self->where_ids);
@@ -195,9 +194,9 @@ static uint32_t find_place(LodeSampledWaits *self, const LodeSampledAccess *samp
 	LodeIdSlot *slot = lode_id_cache_find_limited(&self->where_ids, &key, MAX_PLACES, &is_new);
 
 	if (slot == NULL)
-		return lode_sampled_stacks_find(self->stacks, sample, row, self->has_chains);
+		return lode_sampled_stacks_find(self->stacks, sample, row);
 	if (is_new || record->sample.stack_size > 0)
-		slot->id = lode_sampled_stacks_find(self->stacks, sample, row, self->has_chains);
+		slot->id = lode_sampled_stacks_find(self->stacks, sample, row);
 	return slot->id;
 }
 
@@ -421,18 +420,26 @@ static void place_running_holders(LodeSampledWaits *self)
 
 /* --- what threads did --- */
 
-/* Waits are for the same thing that are at one futex of a process, or for the same name. */
-static uint32_t object_number(
-	LodeSampledWaits *self, uint32_t pid, const LodeWaitLook *look, uint32_t name)
+/* Waits are for the same thing that are at one futex or one end of a pipe or a connection of a
+ * process, which have no names of their own, or for the same name. */
+static uint32_t object_number(LodeSampledWaits *self, uint32_t pid, const LodeWaitLook *look,
+	uint32_t name, LodeWaitReason reason)
 {
 	const char *call = look->call >= 0 && (look->flags & LODE_LOOK_ON_32_BITS) == 0
 	                           ? lode_system_call_name((uint64_t)look->call)
 	                           : NULL;
+	const LodeWaitCall *known = lode_wait_call_find(call);
 	bool is_futex = g_strcmp0(call, "futex") == 0;
-	const LodeIdKey key = {{is_futex ? look->arguments[0] : name, pid, is_futex, 0}};
+	bool is_end = (reason == LODE_WAIT_PIPE || reason == LODE_WAIT_SOCKET) && known != NULL &&
+	              known->kind == LODE_WAIT_CALL_DESCRIPTOR;
+	const LodeIdKey key = {{is_futex || is_end ? look->arguments[0] : name, pid,
+		is_futex ? 1
+		: is_end ? 2
+			 : 0,
+		0}};
 	bool is_new;
 
-	if (!is_futex && name == LODE_NONE)
+	if (!is_futex && !is_end && name == LODE_NONE)
 		return LODE_NONE;
 	LodeIdSlot *slot = lode_id_cache_find_limited(&self->object_ids, &key, MAX_PLACES, &is_new);
 	if (slot == NULL)
@@ -589,10 +596,11 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	note_holder(self, sample, &look, known, row_number(self, found));
 	const LodeThreadWaits *all = lode_sampled_threads_waits(self->switches);
 	LODE_AT(self->known, KnownLook,
-		(guint)(known -
-			(const LodeThreadLook *)(const void *)all->looks->data)) = (KnownLook){
-		row_number(self, found), object_number(self, record->pid, &look, like.object),
-		other_of(self, sample, &look, like.reason), like.reason, question.is_timed_out};
+		(guint)(known - (const LodeThreadLook *)(const void *)all->looks->data)) =
+		(KnownLook){row_number(self, found),
+			object_number(self, record->pid, &look, like.object, like.reason),
+			other_of(self, sample, &look, like.reason), like.reason,
+			question.is_timed_out};
 	return where;
 }
 

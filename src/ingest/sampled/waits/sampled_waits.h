@@ -27,9 +27,9 @@ LodeSampledWaits *lode_sampled_waits_new(
 void lode_sampled_waits_free(LodeSampledWaits *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledWaits, lode_sampled_waits_free)
 
-/* Begins a recording that has looks. `has_chains`: its stacks are meant to be whole. */
-void lode_sampled_waits_begin(LodeSampledWaits *self, LodeSampledThreads *threads, bool has_chains,
-	uint32_t n_processors);
+/* Begins a recording that has looks. */
+void lode_sampled_waits_begin(
+	LodeSampledWaits *self, LodeSampledThreads *threads, uint32_t n_processors);
 
 /*
  * Adds a look whose raw data is `read`, at a thread in whose rows the sample's place is `row`, or

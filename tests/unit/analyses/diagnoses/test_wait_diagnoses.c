@@ -122,7 +122,7 @@ static void test_lock(void)
 	g_assert_cmpfloat(one->high, ==, 0);
 	g_assert_true(fabs(one->clock - 1.2 / 2.2) < 1e-9);
 	g_assert_true(has_text(one, "300 waits of 4 ms on average, 50 ms at most, by 3 threads"));
-	g_assert_true(has_text(one, "its holder was in seal (app.c:12), running, in 90 %"));
+	g_assert_true(has_text(one, "its holder ran in seal (app.c:12) in 90 %"));
 	g_assert_true(all->is_by_clock && all->has_clock);
 }
 
@@ -140,7 +140,7 @@ static void test_lock_in_call(void)
 	g_assert_cmpstr(one->title, ==, "waiting for a lock");
 	g_assert_cmpstr(one->name, ==, "wait-lock@post");
 	g_assert_nonnull(strstr(one->remedy, "outside the lock"));
-	g_assert_true(has_text(one, "its holder was in the system call fsync in 70 %"));
+	g_assert_true(has_text(one, "its holder was in fsync in 70 %"));
 }
 
 /* A thread that waits for the only one that runs. */
@@ -170,6 +170,65 @@ static void test_serial(void)
 	g_assert_cmpuint(one->line, ==, 40);
 	g_assert_true(has_text(one, "sum_up (app.c:40) runs while collect (app.c:31) waits"));
 	g_assert_true(has_text(one, "one wait of 0.9 s"));
+}
+
+/* Threads that wait for each other at a lock, whose holder waits itself, are not said to run while
+ * another one waits for their end. */
+static void test_held_in_waits(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.05, true);
+	LodeWait join = wait_of(profile, LODE_WAIT_JOIN, NULL, "main", 1, 0.98);
+
+	join.path_ns = 0;
+	made_wait(profile, join, 0.1 * S, 0.98 * S);
+	for (uint32_t i = 0; i < 4; i++) {
+		LodeWait row = wait_of(profile, LODE_WAIT_LOCK, "bus_lock", "send", 10 + i, 0.7);
+		row.path_ns = 0;
+		row.holder_stack = stack_of(profile, "post", 12);
+		row.holder_share = 0.9;
+		row.holder_call = "recvfrom";
+		made_wait(profile, row, 0.05 * S, 0.2 * S);
+		LODE_AT(profile->waits->rows, LodeWait, i + 1).cause = 1;
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->name, ==, "wait-lock@bus_lock");
+	g_assert_true(fabs(one->clock_high - 0.7) < 1e-9);
+	g_assert_cmpstr(g_array_index(one->evidence, LodeEvidence, 0).text, ==,
+		"its holder was in recvfrom at post (app.c:12) in 90 % of the looks");
+}
+
+/* Around an event loop is nobody's code, and an address is not a place; no library is the cause. */
+static void test_without_place(void)
+{
+	static const struct {
+		const char *function, *image, *outer, *place;
+	} cases[] = {{"uv_run", "/usr/bin/node", NULL, NULL},
+		{"futex_wait", "/usr/lib/jvm/lib/server/libjvm.so", NULL, NULL},
+		{"Interpreter", "/tmp/jit-7.dump", NULL, NULL},
+		{"java.lang.Thread.run() [tier 3]", "/tmp/jit-7.dump", NULL, NULL},
+		{"Board.next() [tier 3]", "/tmp/jit-7.dump", NULL, "Board.next() [tier 3]"},
+		{"fn_12f0", "/usr/bin/find", NULL, NULL},
+		{"fn_12f0", "/usr/bin/find", "consider_visiting", "consider_visiting"}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		LodeWait row = wait_of(profile, LODE_WAIT_POLL, NULL, "post", 10, 0.8);
+		LodeFrame code = frame(profile, cases[i].function, 0);
+		code.image = lode_profile_intern(profile, cases[i].image);
+		LodeFrame outer = code;
+		outer.function = (char *)cases[i].outer;
+		row.stack = cases[i].outer != NULL ? made_stack(profile, outer, LODE_NONE)
+		                                   : LODE_NONE;
+		row.stack = made_stack(profile, code, row.stack);
+		row.stack = made_stack(profile, frame(profile, "poll", 0), row.stack);
+		made_wait(profile, row, NAN, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->function, ==, cases[i].place);
+		g_assert_null(lode_diagnoses_at(all, 0)->authors);
+	}
 }
 
 /* Divided work is waited for in most parallel programs: no diagnosis, and the order of before. */
@@ -439,6 +498,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/lock", test_lock);
 	g_test_add_func("/wait_diagnoses/lock_in_call", test_lock_in_call);
 	g_test_add_func("/wait_diagnoses/serial", test_serial);
+	g_test_add_func("/wait_diagnoses/held-in-waits", test_held_in_waits);
+	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
 	g_test_add_func("/wait_diagnoses/children", test_children);
