@@ -166,6 +166,16 @@ static void sum_causes(const LodeWaits *waits, Cause *cause)
 	}
 }
 
+/* Whether those that wait for a lock wait for what its holder waits for: without the lock they
+ * would do so side by side, which takes no processor. */
+static bool is_held_in_waits(const Cause *cause)
+{
+	const LodeWaitGroup *first = cause->first;
+
+	return first->reason == LODE_WAIT_LOCK && first->holder_call != NULL &&
+	       first->holder_share >= MOSTLY;
+}
+
 static void set_savings(const Diagnosing *self, Cause *cause)
 {
 	const LodeWaits *waits = self->waits;
@@ -181,6 +191,10 @@ static void set_savings(const Diagnosing *self, Cause *cause)
 	if (waits->has_path && is_for_another(self, cause->first->reason))
 		cause->high = fmax(
 			cause->high, MIN(cause->most_ns, active_path(self)) / waits->clock_ns);
+	if (waits->has_path && cause->high >= LEAST_SAVED && is_held_in_waits(cause))
+		cause->high = fmax(cause->high,
+			MIN(cause->waiting_ns / g_hash_table_size(cause->threads) / waits->clock_ns,
+				1));
 	cause->low = isnan(cause->low) ? cause->low : CLAMP(cause->low, 0, cause->high);
 }
 
@@ -293,6 +307,13 @@ static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause
 
 /* --- what runs meanwhile --- */
 
+/* Whether threads wait for what one of the program does. */
+static bool is_serial(const Cause *cause)
+{
+	return cause->first->reason == LODE_WAIT_JOIN ||
+	       cause->first->reason == LODE_WAIT_CONDITION;
+}
+
 typedef struct {
 	LodeWaitPlace place;
 	double share; /* of the time of the threads that do not wait; 0: not known */
@@ -380,6 +401,35 @@ static const LodeWaitGroup *find_other_wait(const GArray *groups, const Cause *c
 			return group;
 	}
 	return NULL;
+}
+
+/* For how long threads that do not wait here ran, or could have. */
+static double ran_meanwhile(const Diagnosing *self, const Cause *cause)
+{
+	const GArray *times = self->profile->thread_times;
+	double ran = 0;
+
+	for (guint i = 0; i < times->len; i++) {
+		const LodeThreadTime *row = &LODE_AT(times, LodeThreadTime, i);
+		uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+		ran += g_hash_table_contains(cause->threads, &key) ? 0 : row->running_ns;
+	}
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		const LodeWait *row = &LODE_AT(self->waits->rows, LodeWait, i);
+		uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+		bool is_ready = row->reason == LODE_WAIT_PROCESSOR &&
+		                !g_hash_table_contains(cause->threads, &key);
+		ran += is_ready ? row->waiting_ns : 0;
+	}
+	return ran;
+}
+
+/* Whether a thread waits for others that wait themselves, most of the time: what these wait for is
+ * the cause. */
+static bool is_for_waiting(const Diagnosing *self, const Cause *cause, const GArray *groups)
+{
+	return is_serial(cause) && find_other_wait(groups, cause) != NULL &&
+	       ran_meanwhile(self, cause) < MOSTLY * cause->most_ns;
 }
 
 /* --- texts --- */
@@ -476,13 +526,14 @@ static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
 
 	if (!(percent > 0))
 		return;
-	lode_diagnosis_add_evidence(diagnosis, percent, "%",
-		"its holder was%s%s%s%s in %.0f %% of the looks", place != NULL ? " in " : "",
-		place != NULL ? place : "",
-		group->holder_call == NULL ? (place != NULL ? ", running," : " running")
-		: place != NULL            ? ", in the system call "
-					   : " in the system call ",
-		group->holder_call != NULL ? group->holder_call : "", percent);
+	if (group->holder_call != NULL)
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"its holder was in %s%s%s in %.0f %% of the looks", group->holder_call,
+			place != NULL ? " at " : "", place != NULL ? place : "", percent);
+	else
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"its holder ran%s%s in %.0f %% of the looks", place != NULL ? " in " : "",
+			place != NULL ? place : "", percent);
 }
 
 static void add_on_path(const Diagnosing *self, LodeDiagnosis *diagnosis, const Cause *cause)
@@ -590,8 +641,6 @@ static void add(
 	if (rule == NULL || rule->cause == NULL)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
-	bool is_serial = cause->first->reason == LODE_WAIT_JOIN ||
-	                 cause->first->reason == LODE_WAIT_CONDITION;
 	diagnosis->object = cause->children.text != NULL ? children_text(cause)
 	                                                 : objects_text(cause);
 	diagnosis->title = diagnosis->object != NULL
@@ -606,7 +655,7 @@ static void add(
 	named = parent != NULL ? parent : named;
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause,
 		named != NULL ? named : lode_wait_reason_to_text(cause->first->reason));
-	if (is_serial)
+	if (is_serial(cause))
 		runs = find_running(self, cause);
 	if (parent == NULL)
 		take_place(diagnosis,
@@ -616,13 +665,15 @@ static void add(
 	                           : 0;
 	diagnosis->clock_low = cause->low;
 	diagnosis->clock_high = cause->high;
-	if (is_serial)
+	if (is_serial(cause))
 		add_meanwhile(diagnosis, cause, groups, &runs);
 	if (cause->first->reason == LODE_WAIT_PROCESSOR)
 		add_processors(self, diagnosis, cause);
 	add_children(self, diagnosis, cause, parent);
+	if (is_held_in_waits(cause))
+		add_holder(diagnosis, cause->first);
 	add_lengths(diagnosis, cause);
-	if (!is_serial)
+	if (!is_serial(cause) && !is_held_in_waits(cause))
 		add_holder(diagnosis, cause->first);
 	add_on_path(self, diagnosis, cause);
 	add_looks(self, diagnosis, cause);
@@ -656,7 +707,8 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 	for (guint i = 0; i < causes->len && is_much(&self); i++) {
 		const Cause *cause = g_ptr_array_index(causes, i);
 		if (cause->high >= LEAST_SAVED && is_known(cause) &&
-			cause->children.kind != LODE_CHILDREN_FEW)
+			cause->children.kind != LODE_CHILDREN_FEW &&
+			!is_for_waiting(&self, cause, groups))
 			add(&self, out, cause, groups);
 	}
 }

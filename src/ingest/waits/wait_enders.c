@@ -28,6 +28,10 @@ enum {
 /* A waker ran at more ends of waits at an object than by chance, by this share of them. */
 #define LEAST_LIFT 0.05
 
+/* One that ran at so many more is the waker also where it ran earlier in the wait: other programs
+ * had the processors until the thread that waited ran. */
+#define SURE_LIFT 0.5
+
 /* A thread that ran, or had until then. */
 typedef struct {
 	uint64_t until_ns;
@@ -282,7 +286,7 @@ static void decide_by_runners(Sweep *self, uint32_t interval, uint32_t waiter, u
 		decide(self, interval, ready_ns, *probed, LODE_PATH_RULE_USUAL);
 	else if (n == 1 && runners[0].until_ns > wait->begin_ns)
 		decide(self, interval, ready_ns, runners[0], LODE_PATH_RULE_ONLY);
-	else if (n > 1 && has_object(self, wait))
+	else if (n != 1 && has_object(self, wait))
 		put_off(self, interval, waiter, ready_ns);
 	else
 		decide_alone(self, interval);
@@ -584,8 +588,8 @@ static void decide_by_usual(Sweep *self, const LodeLockWait *pending)
 	const LodePathInterval *wait = &self->input->intervals[pending->interval];
 	const Object *object = &self->objects[wait->object];
 	uint64_t from_ns = MIN(pending->ready_ns, wait->end_ns);
-	Runner best = {0, LODE_NONE};
-	double best_lift = LEAST_LIFT;
+	Runner best = {0, LODE_NONE}, earlier = {0, LODE_NONE};
+	double best_lift = LEAST_LIFT, earlier_lift = SURE_LIFT;
 
 	from_ns = MAX(from_ns > TOGETHER_NS ? from_ns - TOGETHER_NS : 0, wait->begin_ns);
 	for (uint32_t k = 0; k < N_USUAL; k++) {
@@ -598,7 +602,13 @@ static void decide_by_usual(Sweep *self, const LodeLockWait *pending)
 			best_lift = lift;
 			best = (Runner){until_ns, usual->thread};
 		}
+		if (lift > earlier_lift && until_ns > wait->begin_ns) {
+			earlier_lift = lift;
+			earlier = (Runner){until_ns, usual->thread};
+		}
 	}
+	if (best.thread == LODE_NONE)
+		best = earlier;
 	if (best.thread != LODE_NONE)
 		decide(self, pending->interval, pending->ready_ns, best, LODE_PATH_RULE_USUAL);
 	else
