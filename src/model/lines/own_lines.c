@@ -52,7 +52,8 @@ static bool is_script_library(const char *path)
 		const char *suffix, *folder;
 	} libraries[] = {{".py", "/lib/python"}, {".pm", "/perl/5."}, {".pm", "/perl5/"},
 		{".pm", "/perl-base/"}, {".pm", "/site_perl/"}, {".pl", "/perl/5."},
-		{".pl", "/perl5/"}, {".rb", "/lib/ruby/"}, {".rb", "/gems/"}};
+		{".pl", "/perl5/"}, {".rb", "/lib/ruby/"}, {".rb", "/gems/"},
+		{".gemspec", "/gems/"}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(libraries); i++)
 		if (g_str_has_suffix(path, libraries[i].suffix) &&

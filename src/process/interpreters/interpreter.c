@@ -36,9 +36,9 @@ const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
 	{"python",
 		{"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "PyFrame_Type",
 			"Py_Version"},
-		5, open_python, read_python, close_python},
+		5, open_python, read_python, close_python, NULL},
 	{"perl", {"PL_curinterp", "PL_interp_size", "PL_op_name"}, 3, lode_perl_frames_open,
-		lode_perl_frames_read, lode_perl_frames_close},
+		lode_perl_frames_read, lode_perl_frames_close, NULL},
 	{"ruby", {"ruby_current_vm_ptr", "rb_cObject", "ruby_version"}, 3, lode_ruby_frames_open,
-		lode_ruby_frames_read, lode_ruby_frames_close},
+		lode_ruby_frames_read, lode_ruby_frames_close, lode_ruby_frames_loop},
 };

@@ -60,6 +60,9 @@ typedef struct {
 	LodeFramesOutcome (*read)(void *frames, const LodeFramesThread *thread,
 		LodeScriptLook *out_look, GArray *out_codes);
 	void (*close)(void *frames);
+	/* An address in the function that executes the script's instructions, where symbols do not
+	 * name that; 0: it is not known yet. NULL: they do. */
+	uint64_t (*loop)(const void *frames);
 } LodeInterpreter;
 
 enum { LODE_N_INTERPRETERS = 3 };

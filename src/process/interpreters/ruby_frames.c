@@ -65,7 +65,8 @@ typedef struct {
 	uint64_t checked_ns;
 	const char *function, *file; /* kept */
 	uint32_t last_line;
-	GArray *lines; /* Line */
+	bool is_of_start; /* what is below all before the program's file is run */
+	GArray *lines;    /* Line */
 } Iseq;
 
 typedef struct {
@@ -77,6 +78,7 @@ typedef struct {
 	GHashTable *iseqs;   /* address → Iseq */
 	GHashTable *threads; /* tid → address */
 	uint64_t threads_ns; /* when these were listed */
+	uint64_t loop;       /* where an instruction is executed, 0: not known */
 	uint8_t window[WINDOW * MAX_BYTES];
 } Frames;
 
@@ -130,6 +132,11 @@ void lode_ruby_frames_close(void *frames)
 	g_hash_table_unref(self->threads);
 	lode_script_codes_clear(&self->codes);
 	g_free(self);
+}
+
+uint64_t lode_ruby_frames_loop(const void *frames)
+{
+	return ((const Frames *)frames)->loop;
 }
 
 /* --- threads --- */
@@ -455,11 +462,17 @@ static const Iseq *find_iseq(Frames *self, uint64_t address, uint64_t environmen
 		.file = lode_script_codes_keep(&self->codes, read_path(self, head.path)),
 		.last_line = MAX(head.first_line, 1),
 		.lines = g_array_new(FALSE, FALSE, sizeof(Line))};
+	added->is_of_start = head.type == self->layout->type_top &&
+	                     g_strcmp0(added->function, "<main>") == 0;
 	if (added->function == NULL || added->file == NULL || !read_lines(self, added)) {
 		free_iseq(added);
 		return NULL;
 	}
 	g_hash_table_insert(self->iseqs, g_memdup2(&address, sizeof(address)), added);
+	/* Code is threaded: a unit is the address of what executes it (OPT_DIRECT_THREADED_CODE).
+	 */
+	if (self->loop == 0)
+		self->loop = pointer_at(self, head.units);
 	return added;
 }
 
@@ -487,6 +500,8 @@ static bool add_frame(Walk *walk, const uint8_t *frame)
 		self, address, lode_u64_at(frame, self->layout->frame_environment), walk->now_ns);
 	if (iseq == NULL)
 		return false;
+	if (iseq->is_of_start)
+		return true;
 	uint64_t unit = (pc - iseq->head.units) / sizeof(uint64_t);
 	if (pc < iseq->head.units || unit > iseq->head.n_units)
 		return false;

@@ -33,8 +33,7 @@ typedef struct {
 	uint16_t iseq_body, code_type, code_size, code_units, code_path, code_base_label,
 		code_label, code_first_line, code_lines, code_n_lines, code_positions, code_bytes,
 		line_bytes;
-	uint16_t type_eval; /* of `code_type`, whose highest value is `last_type` */
-	uint16_t last_type;
+	uint16_t type_top, type_eval, last_type; /* values of `code_type`, and the highest */
 	/* the method entry, and the classes' tables */
 	uint16_t entry_owner, class_extension, class_variables, table_end, table_entries;
 	/* RBasic, RString, RArray */
@@ -58,3 +57,4 @@ void *lode_ruby_frames_open(
 LodeFramesOutcome lode_ruby_frames_read(
 	void *frames, const LodeFramesThread *thread, LodeScriptLook *out_look, GArray *out_codes);
 void lode_ruby_frames_close(void *frames);
+uint64_t lode_ruby_frames_loop(const void *frames);

@@ -33,6 +33,7 @@ const LodeRubyLayout lode_ruby_layouts[] = {
 		.code_positions = 144,
 		.code_bytes = 152,
 		.line_bytes = 12,
+		.type_top = 0,
 		.type_eval = 6,
 		.last_type = 8,
 		.entry_owner = 32,

@@ -28,6 +28,7 @@ struct LodeScriptLooks {
 	LodeScriptSearch *common; /* borrowed */
 	void *frames;             /* the interpreter's; NULL: none was found */
 	LodeFoundInterpreter found;
+	bool has_told_loop;
 	dev_t device; /* of the program that was searched, with its inode */
 	ino_t inode;
 	uint64_t search_ns, pause_ns; /* when next, and how long after the last time */
@@ -51,6 +52,7 @@ static void close_frames(LodeScriptLooks *self)
 	if (self->frames != NULL)
 		self->found.interpreter->close(self->frames);
 	self->frames = NULL;
+	self->has_told_loop = false;
 }
 
 void lode_script_looks_free(LodeScriptLooks *self)
@@ -150,6 +152,19 @@ static void end_record(GByteArray *records, guint begin)
 	lode_look_record_end(records, begin);
 }
 
+static void tell_loop(LodeScriptLooks *self, pid_t tid, uint64_t now_ns, GByteArray *records)
+{
+	const LodeInterpreter *interpreter = self->found.interpreter;
+	uint64_t address = interpreter->loop != NULL ? interpreter->loop(self->frames) : 0;
+
+	if (address == 0 || self->has_told_loop)
+		return;
+	self->has_told_loop = true;
+	guint begin = begin_record(self, tid, now_ns, records);
+	lode_script_loop_append(address, records);
+	end_record(records, begin);
+}
+
 bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, GByteArray *records)
 {
 	uint64_t now_ns = lode_now_ns();
@@ -170,6 +185,7 @@ bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, G
 		lode_script_code_append(&g_array_index(self->codes, LodeScriptCode, i), records);
 		end_record(records, begin);
 	}
+	tell_loop(self, tid, now_ns, records);
 	if (outcome == LODE_FRAMES_NONE) {
 		search(self, now_ns);
 		return false;

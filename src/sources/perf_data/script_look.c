@@ -31,6 +31,12 @@ static bool read_frames(LodeByteCursor *cursor, LodeScriptLook *out)
 	return !cursor->is_overrun;
 }
 
+static bool read_loop(LodeByteCursor *cursor, LodeScriptLook *out)
+{
+	out->loop = lode_byte_cursor_u64(cursor);
+	return !cursor->is_overrun;
+}
+
 bool lode_script_look_read(LodeScriptLook *out_look, const void *raw, size_t size)
 {
 	LodeByteCursor cursor;
@@ -42,6 +48,7 @@ bool lode_script_look_read(LodeScriptLook *out_look, const void *raw, size_t siz
 	out_look->kind = (LodeScriptKind)kind;
 	return kind == LODE_SCRIPT_CODE     ? read_code(&cursor, &out_look->code)
 	       : kind == LODE_SCRIPT_FRAMES ? read_frames(&cursor, out_look)
+	       : kind == LODE_SCRIPT_LOOP   ? read_loop(&cursor, out_look)
 	                                    : false;
 }
 
@@ -77,6 +84,16 @@ void lode_script_code_append(const LodeScriptCode *code, GByteArray *out)
 	add_text(out, code->language);
 	add_text(out, code->function);
 	add_text(out, code->file);
+	align(out, first);
+}
+
+void lode_script_loop_append(uint64_t address, GByteArray *out)
+{
+	guint first = out->len;
+
+	lode_append_u32(out, LODE_SCRIPT_VERSION);
+	lode_append_u32(out, LODE_SCRIPT_LOOP);
+	lode_append_u64(out, address);
 	align(out, first);
 }
 

@@ -2,13 +2,16 @@
 /*
  * A look at the frames of an interpreter, as lode writes it into perf.data: a sample of the event
  * "script", which no kernel has. Its raw data (PERF_SAMPLE_RAW) is, in the machine's byte order,
- * one of two things:
+ * one of three things:
  *
  *   u32 version, LODE_SCRIPT_CODE, number, first_line, last_line, 0
  *   text, 0, text, 0, text, 0     the language, the function, its file
  *
  *   u32 version, LODE_SCRIPT_FRAMES, flags, n
  *   n × u32 code, line            the innermost first; a code's number was said before
+ *
+ *   u32 version, LODE_SCRIPT_LOOP
+ *   u64 address                   in the function that executes the script's instructions
  *
  * docs/reference/formats/scripts.md describes it for others.
  */
@@ -34,6 +37,7 @@ enum {
 typedef enum {
 	LODE_SCRIPT_CODE = 1,
 	LODE_SCRIPT_FRAMES = 2,
+	LODE_SCRIPT_LOOP = 3,
 } LodeScriptKind;
 
 /* Of the flags. */
@@ -57,6 +61,7 @@ typedef struct {
 typedef struct {
 	LodeScriptKind kind;
 	LodeScriptCode code; /* of that kind; borrows from the sample */
+	uint64_t loop;       /* of that kind: an address */
 	uint32_t flags;      /* as the next two, of frames */
 	uint32_t n_frames;
 	LodeScriptFrame frames[LODE_SCRIPT_MAX_FRAMES]; /* the innermost first */
@@ -68,5 +73,6 @@ bool lode_script_look_read(LodeScriptLook *out_look, const void *raw, size_t siz
 /* Appends the raw data, as long as makes the next field of a sample aligned. Longer texts are cut.
  */
 void lode_script_code_append(const LodeScriptCode *code, GByteArray *out);
+void lode_script_loop_append(uint64_t address, GByteArray *out);
 void lode_script_frames_append(
 	const LodeScriptFrame *frames, uint32_t n, uint32_t flags, GByteArray *out);

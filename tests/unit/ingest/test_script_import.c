@@ -186,6 +186,44 @@ static void test_languages(void)
 	g_assert_cmpint(lode_profile_image(profile, found->image)->kind, ==, LODE_IMAGE_PERL);
 }
 
+/* How many samples have a line innermost. */
+static double samples_in(const LodeProfile *profile, uint32_t line)
+{
+	const LodeStacks *stacks = profile->stacks;
+	double n = 0;
+
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *one = &g_array_index(stacks->samples, LodeStackSample, i);
+		const LodeStack *stack = &g_array_index(stacks->stacks, LodeStack, one->stack);
+		const LodeFrame *frame = &g_array_index(stacks->frames, LodeFrame, stack->frame);
+		n += frame->line == line ? 1 + one->n_more : 0;
+	}
+	return n;
+}
+
+/* A function that the interpreter says is its loop stands for the line. */
+static void test_loop(void)
+{
+	const LodeScriptFrame in_main[] = {{MAIN, 44}};
+	g_autoptr(GByteArray) raw = g_byte_array_new();
+
+	for (unsigned is_told = 0; is_told < 2; is_told++) {
+		g_auto(Made) made;
+		made_init(&made);
+		tell_app(&made);
+		g_byte_array_set_size(raw, 0);
+		lode_script_loop_append(
+			sampled_program_second(&made.program, "wander") + made.program.bias, raw);
+		if (is_told)
+			sample_file_script(&made.samples, PID, PID, 10 * MS, raw);
+		look(&made, 40 * MS, in_main, 1, 0);
+		sample(&made, 41 * MS, "wander");
+		g_autoptr(LodeProfile) profile = import(&made, false);
+		g_assert_cmpfloat(samples_at(profile, 44), ==, 1);
+		g_assert_cmpfloat(samples_in(profile, 44), ==, is_told);
+	}
+}
+
 static void test_native(void)
 {
 	const LodeScriptFrame in_main[] = {{MAIN, 44}};
@@ -256,6 +294,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/script-import/frames", test_frames);
 	g_test_add_func("/ingest/script-import/languages", test_languages);
+	g_test_add_func("/ingest/script-import/loop", test_loop);
 	g_test_add_func("/ingest/script-import/native", test_native);
 	g_test_add_func("/ingest/script-import/damaged", test_damaged);
 	g_test_add_func("/ingest/script-import/addresses", test_addresses);

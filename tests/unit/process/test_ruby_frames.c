@@ -25,6 +25,8 @@ enum {
 	ALLOCATED = 0x60000,
 	ATTACHED_KEY = 0x11,
 	CLASS_PATH_KEY = 0x23,
+	LOOP = 0x123456, /* where instructions are executed */
+	TYPE_TOP = 0,
 	TYPE_METHOD = 1,
 	TYPE_BLOCK = 2,
 	TYPE_EVAL = 6,
@@ -177,7 +179,9 @@ static uint64_t add_iseq(
 	set_pointer(self, at + layout->iseq_body, body);
 	set(self, body + layout->code_type, type, 4);
 	set(self, body + layout->code_size, 20, 4);
-	set_pointer(self, body + layout->code_units, allocate(self, 20 * 8));
+	uint64_t units = allocate(self, 20 * 8);
+	set(self, units, LOOP, 8);
+	set_pointer(self, body + layout->code_units, units);
 	set_pointer(self, path + layout->array_elements, add_text(self, "app.rb"));
 	set_pointer(self, body + layout->code_path, path);
 	set_pointer(self, body + layout->code_label, add_text(self, label));
@@ -294,11 +298,16 @@ static void make_code(Memory *self)
 	"app.rb:12-15:15, "                                                                        \
 	"Art::Drawing#draw app.rb:10-13:12, <main> app.rb:1-3:1"
 
-static void memory_init(Memory *self)
+static void *open_frames(Memory *self)
 {
 	const uint64_t symbols[] = {BASE + VM_POINTER, BASE + OBJECT_POINTER, BASE + VERSION};
 	const LodeForeignMemory memory = {read_memory, self, read_parts};
 
+	return lode_ruby_frames_open(symbols, &memory, &self->next_code);
+}
+
+static void memory_init(Memory *self)
+{
 	*self = (Memory){.bytes = g_malloc0(SIZE),
 		.free = ALLOCATED,
 		.layout = &lode_ruby_layouts[0],
@@ -307,13 +316,14 @@ static void memory_init(Memory *self)
 		.next_code = 5,
 		.now_ns = 1000000000};
 	strcpy((char *)self->bytes + VERSION, "3.2.0");
-	g_assert_null(lode_ruby_frames_open(symbols, &memory, &self->next_code));
+	g_assert_null(open_frames(self));
 	strcpy((char *)self->bytes + VERSION, "3.1.2");
 	set_pointer(self, VM_POINTER, VM);
 	set_threads(self);
 	make_code(self);
-	self->frames = lode_ruby_frames_open(symbols, &memory, &self->next_code);
+	self->frames = open_frames(self);
 	g_assert_nonnull(self->frames);
+	g_assert_cmpuint(lode_ruby_frames_loop(self->frames), ==, 0);
 }
 
 static void memory_clear(Memory *self)
@@ -372,6 +382,7 @@ static void test_chain(void)
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	ASSERT_CHAIN(&memory, RIGHT);
 	g_assert_cmpuint(memory.codes->len, ==, 4);
+	g_assert_cmpuint(lode_ruby_frames_loop(memory.frames), ==, LOOP);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.codes->len, ==, 4);
 	/* the text of eval, in a method */
@@ -379,6 +390,12 @@ static void test_chain(void)
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	ASSERT_CHAIN(&memory,
 		"(eval) app.rb:1-4:2, Art::Drawing#draw app.rb:10-13:12, <main> app.rb:1-3:1");
+	/* what is below all before the program begins */
+	set_frame(
+		&memory, 0, 1, add_iseq(&memory, TYPE_TOP, "<main>", "<main>", 0), 4, code.in_main);
+	set_frame(&memory, 0, 2, code.draw, 5, code.in_draw);
+	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
+	ASSERT_CHAIN(&memory, "Art::Drawing#draw app.rb:10-13:12");
 	/* other code where some was */
 	uint64_t other = add_iseq(&memory, TYPE_METHOD, "undo", "undo", 50);
 	memcpy(memory.bytes + code.single, memory.bytes + other, 40);
@@ -485,6 +502,9 @@ static void test_random(void)
 			g_assert_cmpuint(memory.look->frames[i].line - 1, <, LODE_SCRIPT_MAX_LINE);
 		memcpy(memory.bytes, right, SIZE);
 	}
+	/* what it had believed is forgotten with the process */
+	lode_ruby_frames_close(memory.frames);
+	memory.frames = open_frames(&memory);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	ASSERT_CHAIN(&memory, RIGHT);
 }

@@ -41,6 +41,19 @@ static void test_frames(void)
 	g_assert_false(lode_script_look_read(look, bytes->data, bytes->len));
 }
 
+static void test_loop(void)
+{
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	g_autofree LodeScriptLook *look = g_new0(LodeScriptLook, 1);
+
+	lode_script_loop_append(UINT64_C(0x7f0012345678), bytes);
+	g_assert_cmpuint((bytes->len + sizeof(uint32_t)) % sizeof(uint64_t), ==, 0);
+	g_assert_true(lode_script_look_read(look, bytes->data, bytes->len));
+	g_assert_cmpint(look->kind, ==, LODE_SCRIPT_LOOP);
+	g_assert_cmpuint(look->loop, ==, UINT64_C(0x7f0012345678));
+	g_assert_false(lode_script_look_read(look, bytes->data, 15));
+}
+
 /* Of what is cut short nothing is read after its end. */
 static void test_cut(void)
 {
@@ -85,6 +98,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sources/script-look/code", test_code);
 	g_test_add_func("/sources/script-look/frames", test_frames);
+	g_test_add_func("/sources/script-look/loop", test_loop);
 	g_test_add_func("/sources/script-look/cut", test_cut);
 	g_test_add_func("/sources/script-look/limits", test_limits);
 	return g_test_run();

@@ -13,7 +13,7 @@
  * then. */
 #define MOST_NS UINT64_C(1000000000)
 
-enum { MAX_FRAMES = 1 << 27, MAX_SAMPLES = 1 << 25 };
+enum { MAX_FRAMES = 1 << 27, MAX_LOOPS = 1 << 16, MAX_SAMPLES = 1 << 25 };
 
 /* A sample further from a look than this does not say where the thread was then. */
 #define BESIDE_NS UINT64_C(2000000)
@@ -43,6 +43,12 @@ typedef struct {
 	GHashTable *beside; /* native function → GArray of Look, by time */
 } Thread;
 
+/* Where an interpreter said that its loop is. */
+typedef struct {
+	uint64_t address, time_ns;
+	uint32_t recording, pid;
+} Loop;
+
 struct LodeSampledScripts {
 	LodePlaces *places_of_all; /* borrowed, with their images */
 	LodeCodeImages *images;
@@ -53,6 +59,8 @@ struct LodeSampledScripts {
 	GArray *frames;      /* LodeScriptFrame; once they are frozen `places` */
 	GArray *places;      /* LodePlace */
 	GArray *frame_codes; /* Code *, of each frame; NULL: it was not told */
+	GArray *told_loops;  /* Loop */
+	GHashTable *loops;   /* a number of function_at() */
 	uint64_t n_torn;
 	LodeScriptLook look;
 };
@@ -85,6 +93,8 @@ LodeSampledScripts *lode_sampled_scripts_new(LodePlaces *places)
 	self->frames = g_array_new(FALSE, FALSE, sizeof(LodeScriptFrame));
 	self->places = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	self->frame_codes = g_array_new(FALSE, FALSE, sizeof(const Code *));
+	self->told_loops = g_array_new(FALSE, FALSE, sizeof(Loop));
+	self->loops = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	return self;
 }
 
@@ -97,6 +107,8 @@ void lode_sampled_scripts_free(LodeSampledScripts *self)
 	g_array_unref(self->frames);
 	g_array_unref(self->places);
 	g_array_unref(self->frame_codes);
+	g_array_unref(self->told_loops);
+	g_hash_table_unref(self->loops);
 	g_string_chunk_free(self->texts);
 	g_free(self);
 }
@@ -177,6 +189,12 @@ bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
 		return false;
 	if (look->kind == LODE_SCRIPT_CODE) {
 		add_code(self, key_of(recording, look->code.number), &look->code);
+		return true;
+	}
+	if (look->kind == LODE_SCRIPT_LOOP) {
+		const Loop told = {look->loop, time_ns, recording, record->pid};
+		if (self->told_loops->len < MAX_LOOPS)
+			g_array_append_val(self->told_loops, told);
 		return true;
 	}
 	/* The numbers of frames become those of all recordings below. */
@@ -322,12 +340,28 @@ static void sort_looks(LodeSampledScripts *self, Thread *thread)
 	g_array_set_size(thread->samples, 0);
 }
 
+static void find_loops(LodeSampledScripts *self)
+{
+	for (guint i = 0; i < self->told_loops->len; i++) {
+		const Loop *told = &g_array_index(self->told_loops, Loop, i);
+		LodePlace place;
+		lode_places_select(self->places_of_all, told->recording);
+		if (lode_places_find(self->places_of_all, told->pid, told->time_ns, told->address,
+			    &place) != LODE_PLACE_FOUND)
+			continue;
+		uint64_t function = function_at(self, &place);
+		g_hash_table_add(self->loops, g_memdup2(&function, sizeof(function)));
+	}
+	g_array_set_size(self->told_loops, 0);
+}
+
 void lode_sampled_scripts_freeze(LodeSampledScripts *self)
 {
 	GHashTableIter iterator;
 	void *thread;
 
 	make_images(self);
+	find_loops(self);
 	for (guint i = 0; i < self->frames->len; i++) {
 		const LodeScriptFrame *frame = &g_array_index(self->frames, LodeScriptFrame, i);
 		/* Code that was not told ends the chain: it has no image. */
@@ -407,5 +441,6 @@ bool lode_sampled_scripts_is_loop(const LodeSampledScripts *self, const LodePlac
 	for (size_t i = 0; i < G_N_ELEMENTS(loops) && function != NULL; i++)
 		if (g_str_has_prefix(function->name, loops[i]))
 			return true;
-	return false;
+	uint64_t number = g_hash_table_size(self->loops) > 0 ? function_at(self, place) : 0;
+	return function != NULL && number != 0 && g_hash_table_contains(self->loops, &number);
 }
