@@ -20,6 +20,7 @@ enum {
 	MAX_UNITS = 1 << 20,
 	MAX_LINES = 1 << 18,
 	MAX_KNOWN = 1 << 16,
+	MOST_TRIES = 64, /* to find the class of a method */
 };
 
 /* Threads are listed again after this time. */
@@ -56,7 +57,7 @@ typedef struct {
 
 /* What the head of an iseq says. */
 typedef struct {
-	uint64_t body, units, label, path, lines, positions;
+	uint64_t body, units, label, path, lines, positions, local;
 	uint32_t type, n_units, n_lines, first_line;
 } Head;
 
@@ -77,6 +78,7 @@ typedef struct {
 	LodeScriptCodes codes;
 	GHashTable *iseqs;   /* address → Iseq */
 	GHashTable *threads; /* tid → address */
+	GHashTable *tries;   /* body of an iseq whose class was not found → how often */
 	uint64_t threads_ns; /* when these were listed */
 	uint64_t loop;       /* where an instruction is executed, 0: not known */
 	uint8_t window[WINDOW * MAX_BYTES];
@@ -119,6 +121,7 @@ void *lode_ruby_frames_open(
 	lode_script_codes_init(&self->codes, "ruby", next_code);
 	self->iseqs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_iseq);
 	self->threads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	self->tries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	return self;
 }
 
@@ -130,6 +133,7 @@ void lode_ruby_frames_close(void *frames)
 		return;
 	g_hash_table_unref(self->iseqs);
 	g_hash_table_unref(self->threads);
+	g_hash_table_unref(self->tries);
 	lode_script_codes_clear(&self->codes);
 	g_free(self);
 }
@@ -325,8 +329,20 @@ static char *read_owner(Frames *self, uint64_t owner)
 	return g_strconcat(name != NULL ? name : "#<Class>", mark, NULL);
 }
 
-/* The class that has the method in whose environment code runs; 0: it is no method's. */
-static uint64_t find_owner(const Frames *self, uint64_t environment)
+/* The class that has a method, by its entry; 0: the entry is of another. */
+static uint64_t owner_of(const Frames *self, uint64_t entry, uint64_t method)
+{
+	const LodeRubyLayout *layout = self->layout;
+	uint64_t definition = pointer_at(self, entry + layout->entry_definition);
+
+	return definition != 0 && pointer_at(self, definition + layout->definition_iseq) == method
+	               ? pointer_at(self, entry + layout->entry_owner)
+	               : 0;
+}
+
+/* The class that has the method (an iseq) in whose environment code runs; 0: the environment is not
+ * that of the method any more. */
+static uint64_t find_owner(const Frames *self, uint64_t environment, uint64_t method)
 {
 	uint64_t words[3];
 
@@ -342,7 +358,7 @@ static uint64_t find_owner(const Frames *self, uint64_t environment)
 			flags = flags_of(self, entry);
 		}
 		if (is_inner(flags, INNER_ENTRY))
-			return pointer_at(self, entry + self->layout->entry_owner);
+			return owner_of(self, entry, method);
 		if (is_local)
 			return 0;
 		environment = words[1] & ~(uint64_t)LINK_MASK;
@@ -371,6 +387,7 @@ static bool read_head(const Frames *self, uint64_t address, Head *out)
 		.path = lode_u64_at(bytes, layout->code_path),
 		.lines = lode_u64_at(bytes, layout->code_lines),
 		.positions = lode_u64_at(bytes, layout->code_positions),
+		.local = lode_u64_at(bytes, layout->code_local),
 		.type = lode_u32_at(bytes, layout->code_type),
 		.n_units = lode_u32_at(bytes, layout->code_size),
 		.n_lines = lode_u32_at(bytes, layout->code_n_lines),
@@ -384,8 +401,8 @@ static bool is_same_head(const Head *a, const Head *b)
 {
 	return a->body == b->body && a->units == b->units && a->label == b->label &&
 	       a->path == b->path && a->lines == b->lines && a->positions == b->positions &&
-	       a->type == b->type && a->n_units == b->n_units && a->n_lines == b->n_lines &&
-	       a->first_line == b->first_line;
+	       a->local == b->local && a->type == b->type && a->n_units == b->n_units &&
+	       a->n_lines == b->n_lines && a->first_line == b->first_line;
 }
 
 /* False: the tables cannot be read. */
@@ -420,8 +437,19 @@ static bool read_lines(const Frames *self, Iseq *iseq)
 	return true;
 }
 
+static bool may_try_again(Frames *self, uint64_t body)
+{
+	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(self->tries, &body));
+
+	if (g_hash_table_size(self->tries) >= MAX_KNOWN)
+		g_hash_table_remove_all(self->tries);
+	g_hash_table_insert(self->tries, g_memdup2(&body, sizeof(body)), GUINT_TO_POINTER(n + 1));
+	return n < MOST_TRIES;
+}
+
 /* "block in remember" of Drawing is "block in Drawing#remember"; blocks that became methods keep
- * the label of where they stand, as in Ruby's backtraces. NULL: the texts cannot be read. */
+ * the label of where they stand, as in Ruby's backtraces. NULL: the texts cannot be read, or the
+ * environment is that of other code by now. */
 static const char *name_iseq(Frames *self, const Head *head, uint64_t environment)
 {
 	const LodeRubyLayout *layout = self->layout;
@@ -433,7 +461,14 @@ static const char *name_iseq(Frames *self, const Head *head, uint64_t environmen
 		self, pointer_at(self, head->body + layout->code_base_label));
 	if (label == NULL || base == NULL)
 		return NULL;
-	uint64_t owner = base[0] != '<' ? find_owner(self, environment) : 0;
+	uint64_t method = pointer_at(self, head->local + layout->iseq_body);
+	uint32_t type;
+	if (!lode_foreign_read(&self->memory, method + layout->code_type, &type, sizeof(type)))
+		return NULL;
+	uint64_t owner = type == layout->type_method ? find_owner(self, environment, head->local)
+	                                             : 0;
+	if (type == layout->type_method && owner == 0 && may_try_again(self, head->body))
+		return NULL;
 	g_autofree char *class = owner != 0 ? read_owner(self, owner) : NULL;
 	if (class == NULL || !g_str_has_suffix(label, base))
 		return lode_script_codes_keep(&self->codes, g_steal_pointer(&label));

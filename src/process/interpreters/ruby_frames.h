@@ -31,11 +31,13 @@ typedef struct {
 	uint16_t frame_pc, frame_iseq, frame_environment, frame_bytes;
 	/* rb_iseq_t and its body */
 	uint16_t iseq_body, code_type, code_size, code_units, code_path, code_base_label,
-		code_label, code_first_line, code_lines, code_n_lines, code_positions, code_bytes,
-		line_bytes;
-	uint16_t type_top, type_eval, last_type; /* values of `code_type`, and the highest */
+		code_label, code_first_line, code_lines, code_n_lines, code_positions, code_local,
+		code_bytes, line_bytes;
+	uint16_t type_top, type_method, type_eval,
+		last_type; /* values of `code_type`, and the highest */
 	/* the method entry, and the classes' tables */
-	uint16_t entry_owner, class_extension, class_variables, table_end, table_entries;
+	uint16_t entry_definition, entry_owner, definition_iseq, class_extension, class_variables,
+		table_end, table_entries;
 	/* RBasic, RString, RArray */
 	uint16_t object_class, text_length, text_pointer, text_bytes, array_pointer, array_elements;
 } LodeRubyLayout;
