@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Causes in programs in Python: each spends most of its time in one line, and the first diagnosis
-names this line, its cause, and a remedy towards the usual change. Prints TAP; skips where the
+names this line, its cause, and a remedy towards the usual change. The profile of app.py is app.lode.
+Prints TAP; skips where the
 kernel lets nobody sample, and where there is no CPython 3.11.
 
   tests/e2e/python_causes.py LODE
@@ -73,7 +74,7 @@ def fault_of(lode, name, cause, remedy, before, line):
     """What is wrong with the first diagnosis; None: nothing."""
     with open("app.py", "w", encoding="utf-8") as program:
         program.write(TEXT.format(before=before, line=line))
-    done = run(lode, "run", "-o", "app.lode", "--", PYTHON, "app.py")
+    done = run(lode, "run", "--", PYTHON, "app.py")
     if done.returncode != 0:
         return done.stderr[-400:]
     report = run(lode, "report", "app.lode", "--format", "json")

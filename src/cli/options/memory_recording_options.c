@@ -63,7 +63,7 @@ const LodeParameter lode_memory_recording_rows[] = {
 			   "waited for"},
 	{"output", 'o', LODE_OUTPUT(Options, output, PROFILE), .value = "FILE",
 		.summary = "the profile to write; an existing one is renamed to FILE.old (default: "
-			   "PROGRAM.lode)"},
+			   "PROGRAM.lode, of a script SCRIPT.lode)"},
 	{"keep-recording", LODE_FILE(Options, keep_recording), .value = "DIR",
 		.summary = "record into this directory and keep the recordings there"},
 	{"debuginfod", LODE_FLAG(Options, allow_debuginfod),

@@ -83,7 +83,7 @@ const LodeParameter lode_recording_rows[] = {
 	LODE_WINDOWS_ROW(Options, windows),
 	{"output", 'o', LODE_OUTPUT(Options, output, PROFILE), .value = "FILE",
 		.summary = "the profile to write; an existing one is renamed to FILE.old (default: "
-			   "PROGRAM.lode)"},
+			   "PROGRAM.lode, of a script SCRIPT.lode)"},
 	{"report", LODE_OUTPUT(Options, report, OTHER), .value = "FILE", .is_rare = true,
 		.summary = "write the report to this file (default: standard output if that is a "
 			   "terminal, else standard error)"},

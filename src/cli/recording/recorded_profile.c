@@ -8,6 +8,7 @@
 #include "cli/recording/wrapped_program.h"
 #include "cli/verb.h"
 #include "machine/processor.h"
+#include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "record/programs/running_process.h"
 #include "store/profile_store.h"
@@ -29,6 +30,26 @@ static bool check_output(const char *path, GError **error)
 	return trial != NULL;
 }
 
+/* "app" of `python3 -O app.py`, where that is a file; "program" of `bin/program`. The caller frees
+ * it. */
+static char *name_of_command(char *const *command)
+{
+	static const char *const others[] = {"sh", "bash", "dash", "node", "nodejs", NULL};
+	g_autofree char *name = g_path_get_basename(command[0]);
+	char *const *script = command + 1;
+
+	if (!lode_is_run_time_code(name) && !g_strv_contains(others, name))
+		return g_steal_pointer(&name);
+	while (*script != NULL && **script == '-')
+		script++;
+	if (*script == NULL || !g_file_test(*script, G_FILE_TEST_IS_REGULAR))
+		return g_steal_pointer(&name);
+	char *base = g_path_get_basename(*script), *dot = strrchr(base, '.');
+	if (dot != NULL && dot != base)
+		*dot = '\0';
+	return base;
+}
+
 bool lode_recorded_profile_open(
 	LodeRecordedProfile *self, const LodeRecordedProfileOptions *options, GError **error)
 {
@@ -38,7 +59,7 @@ bool lode_recorded_profile_open(
 		return false;
 	bool is_attached = options->pid != 0;
 	g_autofree char *name = is_attached ? g_strdup(process.name)
-	                                    : g_path_get_basename(options->command[0]);
+	                                    : name_of_command(options->command);
 	g_auto(LodeRecordedProfile) opened = {
 		.verb = options->verb,
 		.path = options->output != NULL ? g_strdup(options->output)

@@ -26,7 +26,7 @@ typedef struct {
 	const char *verb;
 	char **command;             /* the program and its arguments, NULL-terminated */
 	pid_t pid;                  /* the process to attach to instead; 0: none */
-	const char *output;         /* NULL: PROGRAM.lode */
+	const char *output;         /* NULL: PROGRAM.lode, of a script SCRIPT.lode */
 	const char *keep_recording; /* NULL: the recordings are temporary */
 } LodeRecordedProfileOptions;
 
