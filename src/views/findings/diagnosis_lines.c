@@ -117,7 +117,7 @@ static void put_line(const LodeTerminal *terminal, const char *begin, const char
 	lode_diagnosis_lines_put(terminal, line, out);
 }
 
-void lode_diagnosis_lines_title(
+static void put_title(
 	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
@@ -175,7 +175,7 @@ void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *pr
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
-	lode_diagnosis_lines_title(self, index, terminal, out);
+	put_title(self, index, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		put_line(terminal, "    ", place->str, out);
@@ -185,13 +185,33 @@ void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *pr
 		put_remedy(one, terminal, out);
 }
 
+guint lode_diagnosis_lines_brief(const LodeDiagnoses *self, const LodeProfile *profile, guint index,
+	guint room, const LodeTerminal *terminal, FILE *out)
+{
+	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
+	g_autoptr(GString) place = g_string_new(NULL);
+	guint n = 0;
+
+	put_title(self, index, terminal, out);
+	append_place(place, one, profile, terminal);
+	if (place->len > 0 && n < room) {
+		put_line(terminal, "    ", place->str, out);
+		n++;
+	}
+	if (one->remedy != NULL && n < room) {
+		put_remedy(one, terminal, out);
+		n++;
+	}
+	return n;
+}
+
 void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *profile,
 	guint index, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
-	lode_diagnosis_lines_title(self, index, terminal, out);
+	put_title(self, index, terminal, out);
 	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		lode_display_print_indented(terminal, INDENT, out, "%s", place->str);

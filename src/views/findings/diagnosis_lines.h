@@ -20,9 +20,10 @@
 void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *profile, guint index,
 	const LodeTerminal *terminal, FILE *out);
 
-/* The first line of one: its number, what it saves and its title. */
-void lode_diagnosis_lines_title(
-	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out);
+/* The first line of one: its number, what it saves and its title; and below, in at most `room`
+ * lines, its place and remedy. Returns how many these are. */
+guint lode_diagnosis_lines_brief(const LodeDiagnoses *self, const LodeProfile *profile, guint index,
+	guint room, const LodeTerminal *terminal, FILE *out);
 
 /* One with all that is known of it. */
 void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *profile,

@@ -759,18 +759,22 @@ static guint make_diagnosis(const View *self, guint index, Part *out)
 }
 
 /* The titles of those that have no room, from `index` on, in so many lines: what costs much is
- * not hidden. The last line tells how many there are besides. */
+ * not hidden. Where there are more lines, the first have their places and remedies, too; else the
+ * last line tells how many there are besides. */
 static void put_titles(const View *self, guint index, guint n, guint room)
 {
 	const LodeDiagnoses *diagnoses = self->diagnoses;
 	g_autofree char *path = lode_shell_profile(
 		self->options->profile_path, self->options->origins, self->profile->part_options);
 	guint n_titles = n <= room ? n : MAX(room, 1) - 1;
+	/* An empty line ends them. */
+	guint spare = room > n + 1 ? room - n - 1 : 0;
 
 	for (guint i = 0; i < n_titles; index++) {
 		if (lode_diagnoses_at(diagnoses, index)->is_muted)
 			continue;
-		lode_diagnosis_lines_title(diagnoses, index, &self->options->terminal, self->out);
+		spare -= lode_diagnosis_lines_brief(diagnoses, self->profile, index, spare,
+			&self->options->terminal, self->out);
 		i++;
 	}
 	if (n > n_titles)
