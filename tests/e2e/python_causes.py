@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Causes in programs in Python: each spends most of its time in one line, and the first diagnosis
 names this line, its cause, and a remedy towards the usual change. The profile of app.py is app.lode.
-Prints TAP; skips where the
-kernel lets nobody sample, and where there is no CPython 3.11.
+Prints TAP; skips where the kernel lets nobody sample, and where there is no CPython 3.11.
 
   tests/e2e/python_causes.py LODE
 """
