@@ -121,6 +121,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_PORT] = "busy:one",
 		[LODE_CODE_REFERENCES] = "atomic:references",
 		[LODE_CODE_CHASE] = "loop:chase",
+		[LODE_CODE_SEARCH] = "loop:search",
 	};
 
 	if (fact < LODE_CODE_LIMIT_STEP)
@@ -852,6 +853,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_references(self);
 	lode_small_calls_mark(self);
 	lode_code_shapes_find(self);
+	lode_code_shapes_find_searches(self);
 	loop_footprints_apply(self);
 	return self;
 }

@@ -59,6 +59,8 @@ enum {
 	/* In a loop that takes as long as its recurrence of loads, between which it computes
 	 * sums alone: it follows pointers, or distances between nodes. */
 	LODE_CODE_CHASE,
+	/* In a loop that searches elements one after the other, with many rounds each time. */
+	LODE_CODE_SEARCH,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work
 	 * for this unit. Where the time of an iteration is not known: no other bound is near. */
 	LODE_CODE_LIMIT_STEP,
@@ -114,6 +116,7 @@ double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
 /* How many rounds a loop has from entry to exit on average. */
 typedef struct {
 	double mean;   /* or the least that it can be; NAN: not known */
+	double error;  /* of the mean, by what windows saw; NAN: counted, or not known */
 	bool is_least; /* windows saw no exit */
 } LodeLoopRounds;
 

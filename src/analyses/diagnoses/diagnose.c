@@ -49,21 +49,36 @@ static int compare_diagnoses(const void *a, const void *b, void *data)
 	return strcmp(first->cause, second->cause);
 }
 
+/* How many functions are inlined around the own line of an instruction; G_MAXUINT: it has none. */
+static guint depth_of_line(const LodeOwnLines *own, uint32_t instruction)
+{
+	g_autoptr(GArray) chain = lode_own_lines_chain(own, instruction);
+
+	for (guint i = 0; i < chain->len; i++)
+		if (g_array_index(chain, LodeInlinedLine, i).is_own)
+			return i;
+	return G_MAXUINT;
+}
+
 /* The costliest place with an own line names a diagnosis of code. */
 static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 {
 	const LodeProfile *profile = context->profile;
+	bool is_search = strcmp(self->cause, "linear-search") == 0, has_line = false;
 
 	if (self->at->len == 0)
 		return;
 	self->instruction = g_array_index(self->at, LodeFindingPlace, 0).instruction;
-	for (guint i = 0; i < self->at->len; i++) {
+	for (guint i = 0; i < self->at->len && (is_search || !has_line); i++) {
 		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
 		uint32_t line = lode_own_lines_find(context->own, at);
 		if (line == LODE_NONE || !lode_own_lines_is_own(context->own, line))
 			continue;
-		self->instruction = at;
-		break;
+		/* A search is where it begins, not in the comparison that is inlined there. */
+		if (!has_line || depth_of_line(context->own, at) <
+					 depth_of_line(context->own, self->instruction))
+			self->instruction = at;
+		has_line = true;
 	}
 	uint32_t line = lode_own_lines_find(context->own, self->instruction);
 	const LodeFunction *row = lode_profile_function(

@@ -136,6 +136,33 @@ static void add_throughput(LodeDiagnosis *self, const LodeCostedCode *code)
 			loop->instructions, bound, lode_unit_name(unit));
 }
 
+/* How long searches are. */
+static void add_rounds(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	const LodeLoop *loop = main_loop(self, code);
+
+	if (loop == NULL || strcmp(self->cause, "linear-search") != 0)
+		return;
+	LodeLoopRounds rounds = lode_costed_code_rounds(
+		code, (uint32_t)(loop - &LODE_AT(profile->loops, LodeLoop, 0)));
+	if (rounds.is_least)
+		lode_diagnosis_add_evidence(self, rounds.mean, "rounds",
+			"a search takes %.2g rounds or more (windows), and is made often",
+			rounds.mean);
+	else if (rounds.error < rounds.mean / 2)
+		lode_diagnosis_add_evidence(self, rounds.mean, "rounds",
+			"a search takes %.0f ± %.0f rounds (windows), and is made often",
+			rounds.mean, rounds.error);
+	else if (rounds.error > 0)
+		lode_diagnosis_add_evidence(self, rounds.mean, "rounds",
+			"a search takes some %.0f rounds (windows), and is made often",
+			rounds.mean);
+	else if (rounds.mean > 0)
+		lode_diagnosis_add_evidence(self, rounds.mean, "rounds",
+			"a search takes %.0f rounds on average, and is made often", rounds.mean);
+}
+
 static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeLoop *loop = main_loop(self, code);
@@ -458,6 +485,7 @@ void lode_place_evidence_add(
 
 	if (strcmp(self->cause, "partly-used-lines") == 0)
 		add_walk(self, code);
+	add_rounds(self, code);
 	add_conflicts(self, code);
 	add_windows(self, code);
 	add_loop(self, code);

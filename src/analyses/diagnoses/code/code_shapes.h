@@ -26,3 +26,6 @@ const uint8_t *lode_code_bytes(const LodeProfile *profile, uint32_t at, size_t *
 /* The instruction of the same function that a conditional branch leads to, where the profile has
  * both ways' instructions, but no such edge; LODE_NONE: there is none. */
 uint32_t lode_code_shapes_hidden_target(const LodeCostedCode *code, uint32_t branch);
+
+/* Adds LODE_CODE_SEARCH (searches.c). */
+void lode_code_shapes_find_searches(LodeCostedCode *code);

@@ -24,7 +24,7 @@ LodeLoopRounds lode_costed_code_rounds(const LodeCostedCode *code, uint32_t loop
 {
 	const LodeProfile *profile = code->context->profile;
 	const LodeLoop *one = &LODE_AT(profile->loops, LodeLoop, loop);
-	LodeLoopRounds rounds = {(double)NAN, false};
+	LodeLoopRounds rounds = {(double)NAN, (double)NAN, false};
 
 	if (profile->frequency == LODE_FREQUENCY_EXACT) {
 		double entries = entries_of(code, one->head);
@@ -36,6 +36,7 @@ LodeLoopRounds lode_costed_code_rounds(const LodeCostedCode *code, uint32_t loop
 		profile->windows != NULL ? lode_windows_find(profile->windows, one->head) : NULL);
 	rounds.is_least = isnan(seen.mean);
 	rounds.mean = rounds.is_least ? seen.least : seen.mean;
+	rounds.error = seen.error;
 	return rounds;
 }
 

@@ -538,10 +538,76 @@ static void test_odd_code(void)
 	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
 }
 
+/* A loop whose rounds and exits windows saw, which samples saw go back so often. */
+static bool is_search(const char *text, uint32_t rounds, uint32_t exits, guint returns)
+{
+	g_autoptr(LodeProfile) profile = code_new(text, true);
+	const LodeObservedInstruction seen = {.loop_rounds = rounds, .loop_exits = exits};
+
+	profile->windows = lode_windows_new();
+	g_array_append_val(profile->windows->instructions, seen);
+	profile->memory = lode_memory_new();
+	for (guint i = 0; i < 4 * (returns + 1); i++) {
+		const LodeMemorySample sample = {.time_ns = 1 + i,
+			.address = 0x10000 + 4 * (i % 4),
+			.instruction = LODE_NONE,
+			.object = LODE_NONE,
+			.mapping = LODE_NONE,
+			.allocation = LODE_NONE,
+			.access_location = LODE_NONE};
+		g_array_append_val(profile->memory->samples, sample);
+	}
+	return has_fact(profile, 0, LODE_CODE_SEARCH) &&
+	       has_fact(profile, profile->instructions->len - 1, LODE_CODE_SEARCH);
+}
+
+static void test_searches(void)
+{
+	static const struct {
+		const char *code;
+		bool is_search;
+	} cases[] = {
+		/* cmp [rdi], esi; je found; add rdi, 4; cmp rdi, rdx; jne */
+		{"3937 7410 4883c704 4839d7 75f3", true},
+		/* mov eax, [rdi]; cmp eax, esi; je; … */
+		{"8b07 39f0 7410 4883c704 4839d7 75f1", true},
+		/* a list: cmp [rdi + 8], rsi; je; mov rdi, [rdi]; test rdi, rdi; jne */
+		{"48397708 7410 488b3f 4885ff 75f2", true},
+		/* the key is in the frame: mov eax, [rsp]; cmp [rdi], eax; je; … */
+		{"8b0424 3907 7410 4883c704 4839d7 75f0", true},
+		/* the end of a list of numbers: cmp dword [rdi], 0 */
+		{"833f00 7410 4883c704 4839d7 75f2", false},
+		/* a run of equal ones: jne out */
+		{"3937 7510 4883c704 4839d7 75f3", false},
+		/* the key changes: inc esi */
+		{"3937 7410 ffc6 4883c704 4839d7 75f1", false},
+		/* waits for a word to change: dec edx */
+		{"3937 7410 ffca 75f8", false},
+		/* a byte of a text: cmp [rdi], sil; je; inc rdi */
+		{"403837 7410 48ffc7 4839d7 75f3", false},
+		/* two arrays: mov eax, [rdi]; cmp eax, [rdx]; je; …; dec ecx */
+		{"8b07 3b02 7410 4883c704 4883c204 ffc9 75ee", false},
+		/* counts, and stays: cmp [rdi], esi; sete al; add rdi, 4; cmp rdi, rdx; jne */
+		{"3937 0f94c0 4883c704 4839d7 75f2", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		if (is_search(cases[i].code, 1000, 10, 0) != cases[i].is_search)
+			g_test_fail_printf("case %zu", i);
+	/* too few rounds; entered once, or not known; samples tell that it is entered often */
+	g_assert_false(is_search(cases[0].code, 400, 10, 0));
+	g_assert_false(is_search(cases[0].code, 400, 1, 0));
+	g_assert_true(is_search(cases[0].code, 400, 1, 20));
+	g_assert_false(is_search(cases[0].code, 90, 0, 0));
+	g_assert_true(is_search(cases[0].code, 90, 0, 20));
+	g_assert_false(is_search(cases[0].code, 50, 0, 20));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/code_shapes/bits", test_bits);
+	g_test_add_func("/code_shapes/searches", test_searches);
 	g_test_add_func("/code_shapes/stored", test_stored);
 	g_test_add_func("/code_shapes/stored_together", test_stored_together);
 	g_test_add_func("/code_shapes/counters", test_counters);
