@@ -30,6 +30,9 @@ static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 60e6, LEAST_MEAN = 1
 /* The part of the holder's time that a place needs to be what it mostly does. */
 static const double MOSTLY = 0.5;
 
+/* Of the waiting for others: what these wait for themselves is worth a diagnosis of its own. */
+static const double SOME = 0.1;
+
 enum { NAMED_OBJECTS = 3 };
 
 /* Groups that go away together. */
@@ -385,15 +388,16 @@ static Runs find_running(const Diagnosing *self, const Cause *cause)
 	return find_by_samples(self, cause);
 }
 
-/* What threads that do not wait here wait for most; NULL: nothing. */
-static const LodeWaitGroup *find_other_wait(const GArray *groups, const Cause *cause)
+/* What threads that do not wait here wait for most, if it is this share of the waiting here; NULL:
+ * nothing. */
+static const LodeWaitGroup *find_other_wait(const GArray *groups, const Cause *cause, double least)
 {
 	for (guint i = 0; i < groups->len; i++) {
 		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
 		GHashTableIter iter;
 		void *key;
 		bool is_other = !group->is_idle && group->reason != LODE_WAIT_UNSEEN &&
-		                group->waiting_ns >= MOSTLY * cause->most_ns;
+		                group->waiting_ns >= least * cause->most_ns;
 		g_hash_table_iter_init(&iter, group->threads);
 		while (is_other && g_hash_table_iter_next(&iter, &key, NULL))
 			is_other = !g_hash_table_contains(cause->threads, key);
@@ -403,33 +407,40 @@ static const LodeWaitGroup *find_other_wait(const GArray *groups, const Cause *c
 	return NULL;
 }
 
-/* For how long threads that do not wait here ran, or could have. */
-static double ran_meanwhile(const Diagnosing *self, const Cause *cause)
+/* What threads did that do not wait here. */
+typedef struct {
+	double ran_ns; /* or could have */
+	double waited_ns;
+} Meanwhile;
+
+static Meanwhile sum_meanwhile(const Diagnosing *self, const Cause *cause)
 {
 	const GArray *times = self->profile->thread_times;
-	double ran = 0;
+	Meanwhile sum = {0};
 
 	for (guint i = 0; i < times->len; i++) {
 		const LodeThreadTime *row = &LODE_AT(times, LodeThreadTime, i);
 		uint64_t key = (uint64_t)row->pid << 32 | row->tid;
-		ran += g_hash_table_contains(cause->threads, &key) ? 0 : row->running_ns;
+		sum.ran_ns += g_hash_table_contains(cause->threads, &key) ? 0 : row->running_ns;
 	}
 	for (guint i = 0; i < self->waits->rows->len; i++) {
 		const LodeWait *row = &LODE_AT(self->waits->rows, LodeWait, i);
 		uint64_t key = (uint64_t)row->pid << 32 | row->tid;
-		bool is_ready = row->reason == LODE_WAIT_PROCESSOR &&
-		                !g_hash_table_contains(cause->threads, &key);
-		ran += is_ready ? row->waiting_ns : 0;
+		if (!row->is_idle && !g_hash_table_contains(cause->threads, &key))
+			*(row->reason == LODE_WAIT_PROCESSOR ? &sum.ran_ns
+							     : &sum.waited_ns) += row->waiting_ns;
 	}
-	return ran;
+	return sum;
 }
 
 /* Whether a thread waits for others that wait themselves, most of the time: what these wait for is
- * the cause. */
+ * the cause, as far as it is known. */
 static bool is_for_waiting(const Diagnosing *self, const Cause *cause, const GArray *groups)
 {
-	return is_serial(cause) && find_other_wait(groups, cause) != NULL &&
-	       ran_meanwhile(self, cause) < MOSTLY * cause->most_ns;
+	if (!is_serial(cause) || find_other_wait(groups, cause, SOME) == NULL)
+		return false;
+	const Meanwhile sum = sum_meanwhile(self, cause);
+	return sum.ran_ns < MOSTLY * cause->most_ns && sum.waited_ns >= MOSTLY * cause->most_ns;
 }
 
 /* --- texts --- */
@@ -600,7 +611,7 @@ static void take_place(LodeDiagnosis *diagnosis, const LodeWaitPlace *place)
 static void add_meanwhile(
 	LodeDiagnosis *diagnosis, const Cause *cause, const GArray *groups, const Runs *runs)
 {
-	const LodeWaitGroup *other = find_other_wait(groups, cause);
+	const LodeWaitGroup *other = find_other_wait(groups, cause, MOSTLY);
 	g_autofree char *waiting = cause->first->place.function != NULL
 	                                   ? place_text(&cause->first->place)
 	                                   : NULL;

@@ -199,6 +199,27 @@ static void test_held_in_waits(void)
 		"its holder was in recvfrom at post (app.c:12) in 90 % of the looks");
 }
 
+/* Nor where what most of them wait for was not seen, as they live shortly. */
+static void test_for_unseen(void)
+{
+	for (int is_seen = 0; is_seen < 2; is_seen++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.05, true);
+		LodeWait join = wait_of(profile, LODE_WAIT_JOIN, NULL, "main", 1, 0.9);
+		LodeWait unseen = wait_of(profile, LODE_WAIT_UNSEEN, NULL, "main", 11, 0.6);
+		join.path_ns = 0;
+		unseen.stack = LODE_NONE;
+		made_wait(profile, join, 0.1 * S, 0.9 * S);
+		made_wait(profile, unseen, NAN, 0.6 * S);
+		if (is_seen)
+			made_wait(profile, wait_of(profile, LODE_WAIT_SLEEP, NULL, "slow", 10, 0.3),
+				0.3 * S, 0.3 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==,
+			is_seen ? "wait-sleep" : "wait-serial");
+	}
+}
+
 /* Around an event loop is nobody's code, and an address is not a place; no library is the cause. */
 static void test_without_place(void)
 {
@@ -499,6 +520,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/lock_in_call", test_lock_in_call);
 	g_test_add_func("/wait_diagnoses/serial", test_serial);
 	g_test_add_func("/wait_diagnoses/held-in-waits", test_held_in_waits);
+	g_test_add_func("/wait_diagnoses/for-unseen", test_for_unseen);
 	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
