@@ -667,8 +667,13 @@ static void add_caller(
 	bool has_stacks = self->source == LODE_CALLS_FROM_STACKS ||
 	                  self->source == LODE_CALLS_FROM_TOPS;
 
-	if (caller.function == LODE_NONE)
+	if (caller.function == LODE_NONE) {
 		service->unknown += caller.cost;
+		if (caller.called != NULL) {
+			g_array_append_val(out->nameless, caller);
+			service->n_nameless++;
+		}
+	}
 	if (caller.function == LODE_NONE || caller.function == everybody.function)
 		return;
 	*(has_stacks ? &caller.calls : &caller.samples) = (double)NAN;
@@ -688,7 +693,8 @@ static void group_shares(Search *self, LodeServices *out, double total)
 		LodeService service = {.function = first->function,
 			.family = first->function != LODE_NONE ? self->family_of[first->function]
 		                                               : first->family,
-			.first_caller = out->callers->len};
+			.first_caller = out->callers->len,
+			.first_nameless = out->nameless->len};
 		double sum = 0, whole = 0, n_whole = 0;
 		samples = 0;
 		for (end = i; end < self->shares->len; end++) {
@@ -736,6 +742,7 @@ LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamili
 
 	out->services = g_array_new(FALSE, FALSE, sizeof(LodeService));
 	out->callers = g_array_new(FALSE, FALSE, sizeof(LodeServiceCaller));
+	out->nameless = g_array_new(FALSE, FALSE, sizeof(LodeServiceCaller));
 	lode_id_cache_init(&self.ids);
 	for (uint32_t i = 0; i < n; i++)
 		roles[i] = role_of(&self, i);
@@ -765,6 +772,7 @@ void lode_services_free(LodeServices *self)
 		return;
 	g_array_unref(self->services);
 	g_array_unref(self->callers);
+	g_array_unref(self->nameless);
 	g_string_chunk_free(self->strings);
 	g_free(self);
 }

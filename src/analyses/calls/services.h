@@ -49,13 +49,15 @@ typedef struct {
 	                   begins with it: a sample has one such service. In the drawing all of
 	                   strlen's and strcmp's, and qsort's without what it calls back. Only of
 	                   functions; from calls it is the cost */
-	guint first_caller, n_callers; /* of LodeServices.callers */
+	guint first_caller, n_callers;    /* of LodeServices.callers */
+	guint first_nameless, n_nameless; /* of LodeServices.nameless */
 } LodeService;
 
 typedef struct {
 	LodeCallSource source;
-	GArray *services;      /* LodeService, by falling inclusive cost */
-	GArray *callers;       /* LodeServiceCaller, of each service by falling cost */
+	GArray *services; /* LodeService, by falling inclusive cost */
+	GArray *callers;  /* LodeServiceCaller, of each service by falling cost */
+	GArray *nameless; /* LodeServiceCaller: parts of `unknown` of which `called` is known */
 	GStringChunk *strings; /* `called` of callers */
 } LodeServices;
 

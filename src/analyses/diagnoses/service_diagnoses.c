@@ -268,6 +268,14 @@ static void take_service(Diagnosing *self, const LodeService *service)
 			add_part_of_maker(self, service->function, called, service->family, caller,
 				LODE_NONE, caller->nearest, 0);
 	}
+	for (guint i = 0; i < service->n_nameless; i++) {
+		const LodeServiceCaller *caller = &g_array_index(context->services->nameless,
+			LodeServiceCaller, service->first_nameless + i);
+		rest -= caller->nearest;
+		if (caller->nearest > 0)
+			add_part(self, service->function, called, service->family, caller,
+				LODE_NONE, caller->nearest);
+	}
 	if (rest > 1e-9 * self->total)
 		add_part(
 			self, service->function, called, service->family, &nobody, LODE_NONE, rest);
@@ -672,6 +680,12 @@ static bool is_least(const Diagnosing *self, const Summary *sums)
 	       sums->all > (1 + CALLS_OTHERS) * sums->self;
 }
 
+/* Too little of it has a known caller to say who calls. */
+static bool is_unknown(const Summary *sums)
+{
+	return sums->lines->len == 0 || sums->all - sums->unknown < NAMED * sums->all;
+}
+
 static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
 {
 	double percent = 100 * share_of(self, sums->all);
@@ -696,7 +710,7 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	if (is_told && strstr(diagnosis->title, names) == NULL)
 		lode_diagnosis_add_evidence(
 			diagnosis, n_names, "functions", "called are %s", names);
-	if (sums->lines->len == 0 || sums->all - sums->unknown < NAMED * sums->all) {
+	if (is_unknown(sums)) {
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;
 	}
@@ -738,8 +752,10 @@ static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Su
 {
 	diagnosis->places = sums->lines->len;
 	diagnosis->functions = sums->functions->len;
-	if (sums->lines->len == 0)
+	if (is_unknown(sums)) {
+		g_array_set_size(diagnosis->at, 0);
 		return;
+	}
 	const Part *part = part_at(self, main_line(self, sums)->first);
 	uint16_t facts;
 	/* A builtin without the user's code around says nothing of who calls. */

@@ -288,6 +288,45 @@ static void test_names(void)
 	}
 }
 
+/* Who calls a twentieth of it says nothing of the rest. */
+static void test_unknown(void)
+{
+	LodeProfile *profile = profile_new(NULL, 0);
+	uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+
+	add_samples(profile, add_stack(profile, STRLEN, 0, in_work), 20);
+	add_samples(profile, add_stack(profile, STRLEN, 0, LODE_NONE), 380);
+	add_samples(profile, in_work, 400);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpfloat_with_epsilon(one->time, 0.5, 1e-9);
+	g_assert_null(one->function);
+	g_assert_cmpuint(one->at->len, ==, 0);
+	g_assert_cmpstr(evidence_at(one, 1), ==, "the callers are not known");
+	lode_profile_free(profile);
+}
+
+/* What clears new arrays of Java is called by the virtual machine's allocation. */
+static void test_new_arrays(void)
+{
+	static const CalledFunction functions[] = {{"main", OWN, "main.c", 40},
+		{"ObjArrayAllocator::initialize(HeapWordImpl**) const", JVM, NULL, 0},
+		{"__memset_avx2_unaligned", LIBC, NULL, 0}};
+	LodeProfile *profile = called_profile_new(functions, G_N_ELEMENTS(functions));
+
+	profile->stacks = lode_stacks_new();
+	profile->stacks->has_tops = true;
+	uint32_t make = add_stack(profile, 1, 0, LODE_NONE);
+	add_samples(profile, add_stack(profile, 2, 0, make), 300);
+	add_samples(profile, add_stack(profile, 2, 0, LODE_NONE), 20);
+	add_samples(profile, add_stack(profile, 0, 40, LODE_NONE), 300);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, "service-allocator");
+	g_assert_cmpfloat_with_epsilon(lode_diagnoses_at(all, 0)->time, 300.0 / 620, 1e-9);
+	g_assert_cmpstr(lode_diagnoses_at(all, 1)->name, ==, "service-string@filling");
+	lode_profile_free(profile);
+}
+
 /* What has no remedy promises nothing. */
 static void test_compiler(void)
 {
@@ -458,6 +497,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
 	g_test_add_func("/service_diagnoses/names", test_names);
+	g_test_add_func("/service_diagnoses/unknown", test_unknown);
+	g_test_add_func("/service_diagnoses/new-arrays", test_new_arrays);
 	g_test_add_func("/service_diagnoses/compiler", test_compiler);
 	g_test_add_func("/service_diagnoses/chains", test_chains);
 	g_test_add_func("/service_diagnoses/copies", test_copies);

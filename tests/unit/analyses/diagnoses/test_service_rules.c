@@ -327,6 +327,8 @@ static const struct {
 	{"monitors of Java", "ObjectMonitor::enter(JavaThread*)", LIBJVM, NULL},
 	{"stack traces of Java", "java_lang_Throwable::fill_in_stack_trace(Handle)", LIBJVM, NULL},
 	{"copies of arrays in Java", "jbyte_disjoint_arraycopy", "/tmp/jit-7.dump", NULL},
+	{"slow allocation in Java", "ObjArrayAllocator::initialize(HeapWordImpl**) const", LIBC,
+		NULL},
 	{"slow allocation in Java", "OptoRuntime::new_array_C(Klass*, int, JavaThread*)", LIBJVM,
 		NULL},
 	{"run-time compilers", "v8::internal::compiler::GraphReducer::Reduce(Node*)", NODE, NULL},
