@@ -747,16 +747,32 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 			100 * sums->unknown / sums->all);
 }
 
-/* The user's own line that calls most, and how many there are. */
+/* Whether a function is of code that a run-time compiler made, inlined or not. */
+static bool is_compiled(const Diagnosing *self, uint32_t function)
+{
+	const char *path = lode_function_cost_at(self->context->costs, function)->image;
+	const GArray *images = self->context->profile->images;
+
+	for (guint i = 0; i < images->len; i++)
+		if (LODE_AT(images, LodeImage, i).kind == LODE_IMAGE_JIT &&
+			g_strcmp0(LODE_AT(images, LodeImage, i).path, path) == 0)
+			return true;
+	return false;
+}
+
+/* The user's own line that calls most, and how many there are. Of Java's compiled code most callers
+ * are not known, and those that are may be others. */
 static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
 {
 	diagnosis->places = sums->lines->len;
 	diagnosis->functions = sums->functions->len;
-	if (is_unknown(sums)) {
+	if (sums->lines->len == 0)
+		return;
+	const Part *part = part_at(self, main_line(self, sums)->first);
+	if (is_unknown(sums) && is_compiled(self, part->service)) {
 		g_array_set_size(diagnosis->at, 0);
 		return;
 	}
-	const Part *part = part_at(self, main_line(self, sums)->first);
 	uint16_t facts;
 	/* A builtin without the user's code around says nothing of who calls. */
 	if (part->caller.file == NULL &&
