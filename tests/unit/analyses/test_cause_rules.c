@@ -14,6 +14,7 @@ static const struct {
 	const char *rule; /* NULL: nothing is known */
 	const char *finding;
 } cases[] = {
+	{"search one after the other", "! kind:load loop:search stride:40 lines:partly-used"},
 	{"store forwarding fails", "! kind:load needs:part-store mem:stack"},
 	{"store forwarding fails", "! kind:load ev:ld_blocks.store_forward"},
 	{"value through memory", "! kind:load needs:store mem:stack"},
