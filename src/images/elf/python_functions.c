@@ -39,6 +39,7 @@ enum {
 	MAX_OBJECT = 1 << 20,  /* bytes of an object that are believed */
 	MAX_METHODS = 1 << 18, /* of a file; an interpreter has some thousands */
 	MAX_NAME = 128,
+	MAX_FILE = 1 << 28, /* larger ones are libraries with little of Python */
 };
 
 typedef struct {
@@ -348,7 +349,8 @@ GHashTable *lode_python_functions_add(const LodeElfFile *file, GArray *symbols, 
 	g_autoptr(GHashTable) terms = g_hash_table_new(g_str_hash, g_str_equal);
 	Search self = {file, relocated, named, terms, symbols, names, 0};
 
-	if (file->undecoded != NULL || file->is_32 || !is_python(&self, types))
+	if (file->undecoded != NULL || file->is_32 || file->size > MAX_FILE ||
+		!is_python(&self, types))
 		return NULL;
 	add_terms(&self, types);
 	for (guint i = 0; i < symbols->len; i++) {
