@@ -75,7 +75,7 @@ cat >bytes.c <<'END'
 int main(void)
 {
 	char byte;
-	for (int i = 0; i < 1000000; i++)
+	for (int i = 0; i < 5000000; i++)
 		if (read(0, &byte, 1) != 1)
 			return 1;
 	return 0;
