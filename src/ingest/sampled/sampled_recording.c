@@ -1201,6 +1201,17 @@ static void describe(Reading *self)
 	                                          : LODE_FREQUENCY_INFERRED;
 }
 
+/* Whether the timer ran all the time: in slices of it, what is in none of them is not the kernel's.
+ */
+static bool is_sampled_throughout(const Reading *self)
+{
+	for (guint i = 0; i < self->inputs->len; i++)
+		if (lode_perf_data_info(g_array_index(self->inputs, Input, i).data)->sampling !=
+			NULL)
+			return false;
+	return true;
+}
+
 /* Once the time of windows is taken off. */
 static void divide_time(Reading *self)
 {
@@ -1209,7 +1220,7 @@ static void divide_time(Reading *self)
 	LodeProcessorTime time = {recording->user_seconds, recording->system_seconds, 0};
 
 	if (self->n_lost == 0 && self->n_lost_samples == 0 && self->n_throttled == 0 &&
-		self->n_left_out == 0 && self->options->end_ns == 0)
+		self->n_left_out == 0 && self->options->end_ns == 0 && is_sampled_throughout(self))
 		self->timer.period_ns = mean_period(self);
 	self->timer.has_kernel = recording->is_kernel_sampled;
 	self->timer.n_threads = recording->thread_times->len;
