@@ -136,7 +136,8 @@ static uint64_t add_statement(Memory *self, uint64_t root, const char *file, uin
 	const LodePerlLayout *layout = self->layout;
 	uint64_t at = allocate(self, layout->statement_bytes), last = allocate(self, 40);
 
-	set(self, at + layout->operation_type, layout->next_state | layout->more_siblings << 8, 2);
+	set(self, at + layout->operation_type,
+		(uint64_t)(layout->next_state | layout->more_siblings << 8), 2);
 	set_pointer(self, at + layout->operation_sibling, last);
 	set(self, last + layout->operation_type, 1, 2);
 	set_pointer(self, last + layout->operation_sibling, root);
