@@ -74,10 +74,12 @@ while read -r kind program count least path parent title; do
 	read -ra words <<<"$(commands_of "$kind")"
 	"$lode" run -o "$kind.lode" -- "${words[@]}" >out 2>err
 	status=$?
-	"$lode" report "$kind.lode" >screen 2>>err
-	"$lode" report "$kind.lode" --programs --format json >programs.json 2>>err
-	"$lode" report "$kind.lode" --waits --format json >waits.json 2>>err
-	"$lode" report "$kind.lode" --format json >report.json 2>>err
+	{
+		"$lode" report "$kind.lode" >screen
+		"$lode" report "$kind.lode" --programs --format json >programs.json
+		"$lode" report "$kind.lode" --waits --format json >waits.json
+		"$lode" report "$kind.lode" --format json >report.json
+	} 2>>err
 	check "$kind" "$(status_is 0)" "$(holds grep -q "^programs: .*$program" screen)" \
 		"$(holds test "$(wc -l <screen)" -le 25)" \
 		"$(python3 "$sources/known_programs.py" "$program" "$count" "$least" "$path" "$parent" "$title" 2>&1)"
