@@ -549,6 +549,8 @@ static const double MOSTLY_UNCOVERED = 0.5;
 enum {
 	SCREEN_LINES = 25,
 	SCREEN_FUNCTIONS = 3,
+	MOST_FUNCTIONS = 5,  /* where there is one diagnosis */
+	DIAGNOSIS_LINES = 5, /* of the first, and an empty one */
 	SCREEN_FINDINGS = 2,
 	SCREEN_SCRIPT_LINES = 3,
 	UNDIAGNOSED_FINDINGS = 5
@@ -719,15 +721,14 @@ static void part_clear(Part *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Part, part_clear)
 
-/* Into the part: what is above the diagnoses. */
-static void put_screen_head(const View *self)
+/* Into the part: what is above the diagnoses, with at most so many functions. */
+static void put_screen_head(const View *self, guint n_functions)
 {
 	g_auto(LodeTopFunctions) functions = {0};
 	const LodeTerminal *terminal = &self->options->terminal;
 
 	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
-	if (self->diagnoses->diagnoses->len > 1)
-		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
+	lode_top_functions_keep(&functions, n_functions);
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
 	lode_script_lines_write(&functions, SCREEN_SCRIPT_LINES, terminal, self->out);
@@ -821,17 +822,25 @@ static void put_diagnoses(const View *self, guint room)
 static void write_diagnoses(const View *self)
 {
 	g_auto(Part) head = {0}, tail = {0};
+	guint n_functions = self->diagnoses->diagnoses->len > 1 ? SCREEN_FUNCTIONS : MOST_FUNCTIONS;
 
-	part_begin(&head, self);
-	put_screen_head(&head.view);
-	guint used = part_end(&head);
 	part_begin(&tail, self);
 	put_muted(&tail.view);
 	put_smaller(&tail.view);
 	put_foreign(&tail.view);
 	put_uncovered(&tail.view);
 	put_diagnoses_next(&tail.view);
-	used += part_end(&tail);
+	guint below = part_end(&tail), used;
+	/* Of a long head the functions give room to the first diagnosis. */
+	while (true) {
+		part_begin(&head, self);
+		put_screen_head(&head.view, n_functions);
+		used = part_end(&head) + below;
+		if (used + DIAGNOSIS_LINES <= SCREEN_LINES || n_functions == 1)
+			break;
+		part_clear(&head);
+		n_functions--;
+	}
 	fputs(head.text, self->out);
 	put_diagnoses(self, SCREEN_LINES - MIN(used, SCREEN_LINES));
 	fputs(tail.text, self->out);
