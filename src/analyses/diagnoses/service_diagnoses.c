@@ -286,26 +286,6 @@ static uint64_t line_key(uint32_t function, uint32_t line)
 	return (uint64_t)function << 32 | line;
 }
 
-/* Whose interpreter executes a function of a script; NULL: it is none. */
-static const char *language_of(const Diagnosing *self, uint32_t function)
-{
-	const LodeProfile *profile = self->context->profile;
-
-	if (function >= profile->functions->len)
-		return NULL;
-	switch (lode_profile_image(profile, lode_profile_function(profile, function)->image)
-			->kind) {
-	case LODE_IMAGE_PYTHON:
-		return "Python";
-	case LODE_IMAGE_PERL:
-		return "Perl";
-	case LODE_IMAGE_RUBY:
-		return "Ruby";
-	default:
-		return NULL;
-	}
-}
-
 /* What the interpreter does for lines of the user's scripts, without what is another service. */
 static void take_steps(Diagnosing *self)
 {
@@ -324,7 +304,8 @@ static void take_steps(Diagnosing *self)
 		double rest = line->cost - *lode_sum_at_copy(taken, &key, sizeof key);
 		const LodeServiceCaller caller = {
 			.function = line->function, .file = line->file, .line = line->line};
-		const char *language = language_of(self, line->function);
+		const char *language =
+			lode_function_cost_at(self->context->costs, line->function)->language;
 		if (rest > 0 && language != NULL)
 			add_part(self, line->function, language, LODE_NONE, &caller, LODE_NONE,
 				rest);
