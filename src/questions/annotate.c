@@ -9,7 +9,7 @@
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 #include <string.h>
 

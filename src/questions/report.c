@@ -16,8 +16,8 @@
 #include "questions/questions.h"
 #include "views/calls/function_calls.h"
 #include "views/code/function_list.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/report.h"
-#include "views/profile/profile_figures.h"
 
 #include <fnmatch.h>
 #include <string.h>

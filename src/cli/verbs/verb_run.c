@@ -15,9 +15,9 @@
 #include "questions/parts/rows.h"
 #include "record/program_recording.h"
 #include "store/profile_store.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/report.h"
 #include "views/form/display_text.h"
-#include "views/profile/profile_figures.h"
 
 #include <stdio.h>
 #include <unistd.h>

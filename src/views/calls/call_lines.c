@@ -4,9 +4,9 @@
 #include "base/text/number_format.h"
 #include "model/origins.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 #include <string.h>

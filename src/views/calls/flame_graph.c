@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "model/index.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 
 #include <string.h>

@@ -6,11 +6,11 @@
 #include "base/text/suggestion.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
-#include "views/code/name_test.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
+#include "views/form/name_test.h"
 #include "views/profile/profile_json.h"
 
 #include <math.h>

@@ -4,10 +4,10 @@
 #include "base/text/number_format.h"
 #include "model/index.h"
 #include "views/calls/call_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 

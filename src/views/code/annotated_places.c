@@ -9,10 +9,10 @@
 #include "model/lines/own_lines.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/name_test.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/report_values.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
+#include "views/form/name_test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "model/memory.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 #include <stdlib.h>
 

@@ -6,14 +6,14 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
+#include "views/figures/inlined_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/observed_facts.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 
 #include <math.h>
@@ -430,8 +430,9 @@ static void put_json_finding(const LodeAnnotation *self, LodeJsonStream *json)
 	lode_json_member_number(json, "each", finding->each);
 	lode_json_member_number(json, "each_error", finding->each_error);
 	lode_json_member_string(json, "each_unit",
-		findings->is_counted ? lode_finding_unit(self->profile, self->found.weight_event)
-				     : "average instructions of the blocks");
+		findings->is_counted
+			? lode_event_value_unit(self->profile, self->found.weight_event)
+			: "average instructions of the blocks");
 	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
 	lode_json_member_number(json, "functions", finding->functions);
 }

@@ -6,8 +6,10 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
+#include "views/figures/event_values.h"
+#include "views/figures/inlined_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
@@ -18,7 +20,6 @@
 #include "views/observed/loop_facts.h"
 #include "views/observed/mispredictions.h"
 #include "views/observed/observed_facts.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
 
 #include <string.h>
@@ -386,8 +387,7 @@ static void put_figure(const PlaceTable *self, const Row *row, unsigned column, 
 	}
 	double value = event_of_row(self, self->events[event], row);
 	if (value != 0)
-		lode_finding_append_value(
-			out, self->annotation->profile, self->events[event], value);
+		lode_event_value_append(out, self->annotation->profile, self->events[event], value);
 }
 
 /* The share of the function's memory time, or of its accesses in windows; samples; or objects and
@@ -655,7 +655,7 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 
 	lode_finding_append_time(time, finding);
 	lode_finding_append_each(each, findings, finding,
-		lode_finding_unit(self->profile, self->found.weight_event),
+		lode_event_value_unit(self->profile, self->found.weight_event),
 		lode_finding_is_least(self->profile, self->found.weight_event, findings, finding));
 	lode_display_print(terminal, out, "Finding F%u of run '%s': %s", self->found.index + 1,
 		self->run->name, text);

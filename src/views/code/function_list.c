@@ -8,9 +8,9 @@
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
 #include "views/calls/service_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 

@@ -5,9 +5,9 @@
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
 #include "views/code/function_list.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 

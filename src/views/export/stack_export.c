@@ -6,7 +6,7 @@
 #include "model/causes.h"
 #include "model/profile.h"
 #include "model/stacks.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 
 #include <stdlib.h>
@@ -271,5 +271,5 @@ char *lode_stack_export_frame_name(const LodeFrame *frame)
 
 bool lode_stack_export_is_time(const LodeProfile *profile, uint32_t event)
 {
-	return strcmp(lode_finding_unit(profile, event), "ns") == 0;
+	return strcmp(lode_event_value_unit(profile, event), "ns") == 0;
 }

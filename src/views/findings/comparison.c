@@ -13,7 +13,8 @@
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/profile.h"
-#include "views/code/inlined_lines.h"
+#include "views/figures/event_values.h"
+#include "views/figures/inlined_lines.h"
 #include "views/findings/comparison_diagnoses.h"
 #include "views/findings/comparison_head.h"
 #include "views/findings/finding_figures.h"
@@ -93,7 +94,7 @@ static const char *unit_of(const View *self)
 {
 	const LodeProfile *base = self->profiles[0];
 
-	return lode_finding_unit(base, lode_profile_find_event(base, self->comparison->weight));
+	return lode_event_value_unit(base, lode_profile_find_event(base, self->comparison->weight));
 }
 
 /* Three digits. */

@@ -4,7 +4,7 @@
 #include "base/text/number_format.h"
 #include "model/origins.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
 #include "views/profile/thread_times.h"
 
 #include <math.h>
@@ -174,7 +174,7 @@ void lode_comparison_append_differences(
 	const LodeProfile *const profiles[2], const LodeComparison *comparison, GString *out)
 {
 	static const char *const names[] = {"the base", "new"};
-	const char *unit = lode_finding_unit(
+	const char *unit = lode_event_value_unit(
 		profiles[0], lode_profile_find_event(profiles[0], comparison->weight));
 
 	bool is_empty = false;

@@ -4,7 +4,7 @@
 #include "base/text/number_format.h"
 #include "model/findings.h"
 #include "model/profile.h"
-#include "views/code/inlined_lines.h"
+#include "views/figures/inlined_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"

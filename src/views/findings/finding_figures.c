@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/findings/finding_figures.h"
 
-#include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/causes.h"
 #include "model/findings.h"
 #include "model/profile.h"
-#include "model/waits.h"
-#include "views/code/inlined_lines.h"
+#include "views/figures/event_values.h"
+#include "views/figures/inlined_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,71 +17,6 @@
 /* No instruction takes a millisecond, but one that repeats or enters the kernel; cpuid in a virtual
  * machine takes a tenth. */
 #define UNLIKELY_NS 1e6
-
-#define NS_PER_S 1e9
-
-static bool is_clock(const char *event)
-{
-	return event != NULL &&
-	       (strstr(event, "-clock") != NULL || strcmp(event, LODE_WAITING_EVENT) == 0 ||
-		       strcmp(event, LODE_CLOCK_EVENT) == 0 ||
-		       strcmp(event, LODE_CLOCK_EVENT LODE_CAUSE_SUFFIX) == 0);
-}
-
-/* The event that latency and the time in the kernel are made of: the first that weighs time. */
-static const char *clocked_event(const LodeProfile *profile)
-{
-	for (uint32_t i = 0; i < profile->events->len; i++) {
-		const char *name = lode_profile_event(profile, i)->name;
-		if (is_clock(name) || strstr(name, "cycles") != NULL)
-			return name;
-	}
-	return LODE_LATENCY_EVENT;
-}
-
-const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
-{
-	const char *name = lode_profile_event_name(profile, weight_event);
-
-	if (name == NULL)
-		return "";
-	if (strcmp(name, LODE_LATENCY_EVENT) == 0 ||
-		strcmp(name, LODE_LATENCY_EVENT LODE_CAUSE_SUFFIX) == 0 ||
-		g_str_has_prefix(name, LODE_KERNEL_EVENTS))
-		name = clocked_event(profile);
-	return is_clock(name) ? "ns" : name;
-}
-
-void lode_finding_append_amount(GString *out, double value)
-{
-	char number[LODE_NUMBER_SIZE];
-
-	if (value >= 100)
-		g_string_append(out, lode_number_format_count(value, number));
-	else if (value > 0 && value < 0.01)
-		g_string_append_printf(out, "%.2g", value);
-	else
-		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
-}
-
-void lode_finding_append_value(
-	GString *out, const LodeProfile *profile, uint32_t event, double value)
-{
-	char number[LODE_NUMBER_SIZE];
-	double seconds = value / NS_PER_S;
-
-	if (value == 0 || strcmp(lode_finding_unit(profile, event), "ns") != 0)
-		g_string_append(out, lode_number_format_count(value, number));
-	else if (seconds >= 100)
-		g_string_append_printf(out, "%s s", lode_number_format_count(seconds, number));
-	else
-		/* A sample of 0.1 ms is seen as such. */
-		g_string_append_printf(out, "%.*f s",
-			seconds >= 10    ? 1
-			: seconds >= 0.1 ? 2
-					 : 4,
-			seconds);
-}
 
 /* Whether its waits are sampled at several of the instructions that arrive afterwards. */
 static bool is_spread(const char *attribute)
@@ -141,7 +75,7 @@ void lode_finding_append_each(GString *out, const LodeFindings *findings,
 		g_string_append(out, "≥ ");
 	else if (findings->is_counted)
 		g_string_append_c(out, '+');
-	lode_finding_append_amount(out, finding->each);
+	lode_event_value_append_amount(out, finding->each);
 	if (findings->is_counted)
 		g_string_append_printf(out, " %s", unit);
 	else

@@ -10,17 +10,6 @@ typedef struct LodeFinding LodeFinding;
 typedef struct LodeFindingPlace LodeFindingPlace;
 typedef struct LodeFindings LodeFindings;
 
-/* The unit of `each` where executions were counted: sampled clocks count nanoseconds, other events
- * count themselves. */
-const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event);
-
-/* A value of an event: "0.53 s" of a clock, "1,234" of others, also of LODE_NONE. */
-void lode_finding_append_value(
-	GString *out, const LodeProfile *profile, uint32_t event, double value);
-
-/* An amount with three digits, or two where it is tiny. */
-void lode_finding_append_amount(GString *out, double value);
-
 /*
  * Whether `each` is a lower bound: in the focus or before it is a branch, a call, a fence or an
  * entry, where mostly the front end is waited for. Late samples of that are spread over the

@@ -18,6 +18,8 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "views/figures/event_values.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/findings/top_functions.h"
@@ -27,7 +29,6 @@
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/observed/observed_summary.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 #include "views/profile/program_lines.h"
@@ -377,7 +378,7 @@ static void put_model(const View *self, uint32_t n_shown)
 		put_nothing(self);
 		return;
 	}
-	lode_finding_append_amount(base, findings->base);
+	lode_event_value_append_amount(base, findings->base);
 	append_explained(self, n_shown, explained);
 	if (findings->is_counted) {
 		lode_display_print(terminal, self->out,
@@ -1135,7 +1136,8 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	if (functions == NULL && options->format != LODE_VIEW_CSV)
 		functions = costed = lode_costed_functions_new(profile, event, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
-		lode_finding_unit(profile, event), explanations, own, diagnoses, functions, told};
+		lode_event_value_unit(profile, event), explanations, own, diagnoses, functions,
+		told};
 	Listed listed = {&view, 0};
 	const LodeListing listing = listing_of(&listed);
 

@@ -15,6 +15,7 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/finding_report.h"
 #include "views/findings/report_key.h"
 #include "views/findings/report_text.h"
@@ -22,7 +23,6 @@
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 

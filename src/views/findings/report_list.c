@@ -9,7 +9,7 @@
 #include "model/index.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
@@ -125,7 +125,7 @@ static void put_count(const List *list, uint32_t event, double value, GString *o
 	const GPtrArray *events = list->values->run->events;
 
 	if (isfinite(value))
-		lode_finding_append_value(out, list->profile,
+		lode_event_value_append(out, list->profile,
 			event < events->len
 				? lode_profile_find_event(list->profile, events->pdata[event])
 				: LODE_NONE,

@@ -6,12 +6,12 @@
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/findings/top_functions.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
 #include "views/calls/call_lines.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,11 +9,11 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 
 #include <math.h>

@@ -5,10 +5,10 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_document.h"
-#include "views/profile/profile_figures.h"
 
 static const char *const kinds[] = {"object", "call", "others"};
 

@@ -10,12 +10,12 @@
 #include "base/text/words.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 
 #include <math.h>

@@ -7,9 +7,9 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_coverage.h"
-#include "views/profile/profile_figures.h"
 
 typedef struct {
 	LodeMemoryNotes *notes;

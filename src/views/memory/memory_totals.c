@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/memory/memory_totals.h"
 
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 

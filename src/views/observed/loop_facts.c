@@ -4,7 +4,7 @@
 #include "machine/memory_rates.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 #include <float.h>
 #include <math.h>

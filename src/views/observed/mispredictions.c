@@ -3,8 +3,8 @@
 
 #include "images/cores/core.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/event_values.h"
+#include "views/figures/profile_figures.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ LodeMispredictions lode_mispredictions_of(const LodeProfile *profile)
 	                         ? lode_profile_find_event(profile, "branch-miss")
 	                         : LODE_NONE};
 	double whole_ns = lode_profile_event_total(profile, profile->weight_event);
-	bool is_time = strcmp(lode_finding_unit(profile, profile->weight_event), "ns") == 0;
+	bool is_time = strcmp(lode_event_value_unit(profile, profile->weight_event), "ns") == 0;
 
 	if (self.event == LODE_NONE || !is_time || whole_ns <= 0 || profile->core == NULL ||
 		profile->cycles_per_ns <= 0)

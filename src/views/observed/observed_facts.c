@@ -7,9 +7,9 @@
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 #include <math.h>
 

@@ -8,10 +8,10 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_canvas.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,12 +5,12 @@
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/fact_rows.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/memory/memory_coverage.h"
-#include "views/profile/profile_figures.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
 #include "views/observed/observed_summary.h"
@@ -77,7 +77,7 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 		write_count(out, profile->total_count, "execution", "executions");
 	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	g_autoptr(GString) total = g_string_new(NULL);
-	lode_finding_append_value(total, profile, profile->weight_event, weight->total);
+	lode_event_value_append(total, profile, profile->weight_event, weight->total);
 	lode_display_line(out, "%s %s", total->str, weight->name);
 	write_missing(profile, out);
 	write_unresolved(profile, path, out);

@@ -13,7 +13,8 @@
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/fact_rows.h"
 #include "views/observed/fact_attributes.h"
@@ -21,7 +22,6 @@
 #include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/missing_files.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 #include "views/profile/run_options.h"
@@ -108,7 +108,7 @@ static void set_value(LodeFactRow *row, const LodeProfile *profile, uint32_t eve
 {
 	g_autoptr(GString) amount = g_string_new(NULL);
 
-	lode_finding_append_value(amount, profile, event, value);
+	lode_event_value_append(amount, profile, event, value);
 	row->number = value;
 	row->amount = g_strdup(amount->str);
 }
@@ -299,7 +299,7 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 		row = lode_fact_rows_add(rows, "thread", name);
 		row->text = lode_thread_waiting_text(time);
 		g_autoptr(GString) detail = g_string_new(NULL);
-		lode_finding_append_amount(detail, time->preempted_ns / 1e9);
+		lode_event_value_append_amount(detail, time->preempted_ns / 1e9);
 		g_string_append_printf(detail, " s of it for a processor, %s switches",
 			lode_number_format_count(time->switches, switches));
 		row->detail = g_strdup(detail->str);
@@ -425,7 +425,7 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 	if (taken > 0) { /* a flow file does not say */
 		row = lode_fact_rows_add_number(rows, "windows", "time that they took", taken);
 		g_autoptr(GString) seconds = g_string_new(NULL);
-		lode_finding_append_amount(seconds, taken);
+		lode_event_value_append_amount(seconds, taken);
 		row->amount = g_strconcat(seconds->str, " s", NULL);
 		row->share = lode_observed_time_share(profile);
 		row->detail = g_strdup(

@@ -3,7 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 enum { N_NAMED = 3 }; /* functions of the kernel */
 

@@ -3,7 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 const char lode_missing_files_remedy[] =
 	"Binaries are given to 'lode import' as further arguments (files, folders, archives of "

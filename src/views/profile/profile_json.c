@@ -7,7 +7,7 @@
 #include "model/mining_run.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 #include "views/profile/thread_times.h"
 
 /* Where there are several, those that can be the weight, each once: where it was waited for, if

@@ -5,14 +5,14 @@
 #include "base/text/number_format.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 #include "views/form/function_name.h"
 #include "views/form/table.h"
 #include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/program_lines.h"
 #include "views/profile/thread_times.h"
 #include "views/profile/wait_lines.h"
@@ -128,9 +128,9 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	lode_finding_append_value(line, profile, weight_event, total);
+	lode_event_value_append(line, profile, weight_event, total);
 	g_string_append_printf(line, "%s %s",
-		strcmp(lode_finding_unit(profile, weight_event), "ns") == 0 ? " of" : "",
+		strcmp(lode_event_value_unit(profile, weight_event), "ns") == 0 ? " of" : "",
 		event != NULL ? event : "weight");
 	/* Inferred, they say how often one instruction ran compared with another, no more. */
 	if (profile->frequency != LODE_FREQUENCY_INFERRED)
@@ -203,7 +203,7 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
 static double processor_seconds(const LodeProfile *profile, uint32_t weight_event)
 {
 	double seconds = profile->user_seconds + profile->system_seconds;
-	bool is_time = strcmp(lode_finding_unit(profile, weight_event), "ns") == 0;
+	bool is_time = strcmp(lode_event_value_unit(profile, weight_event), "ns") == 0;
 
 	if (seconds >= LODE_LEAST_ACCOUNTED || profile->n_samples == 0 || !is_time)
 		return seconds >= LODE_LEAST_ACCOUNTED ? seconds : 0;

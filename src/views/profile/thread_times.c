@@ -6,10 +6,10 @@
 #include "model/causes.h"
 #include "model/process.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
+#include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/profile/profile_figures.h"
 
 #include <string.h>
 
@@ -144,9 +144,9 @@ char *lode_thread_waiting_text(const LodeThreadTime *self)
 {
 	GString *text = g_string_new(NULL);
 
-	lode_finding_append_amount(text, lode_thread_waiting_ns(self) / NS_PER_S);
+	lode_event_value_append_amount(text, lode_thread_waiting_ns(self) / NS_PER_S);
 	g_string_append(text, " s of ");
-	lode_finding_append_amount(text, life_ns(self) / NS_PER_S);
+	lode_event_value_append_amount(text, life_ns(self) / NS_PER_S);
 	g_string_append(text, " s");
 	return g_string_free(text, FALSE);
 }

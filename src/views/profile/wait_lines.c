@@ -3,7 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
-#include "views/findings/finding_figures.h"
+#include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/profile/program_lines.h"
@@ -22,7 +22,7 @@ void lode_wait_append_time(GString *out, double ns)
 		g_string_append(out, isnan(ns) ? "–" : "0");
 		return;
 	}
-	lode_finding_append_amount(out, ns / scale);
+	lode_event_value_append_amount(out, ns / scale);
 	g_string_append(out, ns >= 1e8 ? " s" : ns >= 1e6 ? " ms" : " µs");
 }
 
@@ -105,7 +105,7 @@ static char *describe(const LodeProfile *profile, const GArray *parts, bool is_o
 		waiting += g_array_index(parts, Part, i).ns;
 	if (!(all > 0) || waiting < MUCH_WAITING * all)
 		return g_string_free(text, TRUE);
-	lode_finding_append_amount(text, waits->clock_ns / 1e9);
+	lode_event_value_append_amount(text, waits->clock_ns / 1e9);
 	g_string_append_printf(text, " s by the clock%s: %.0f %% running",
 		is_of_path ? "" : "; of the threads' time", 100 * running / all);
 	for (; n < MIN(parts->len, MOST_PARTS); n++) {
@@ -127,7 +127,7 @@ static char *describe_programs(
 {
 	GString *text = g_string_new(NULL);
 
-	lode_finding_append_amount(text, waits->clock_ns / 1e9);
+	lode_event_value_append_amount(text, waits->clock_ns / 1e9);
 	g_string_append(text, " s by the clock");
 	lode_programs_append_path(text, waits);
 	for (guint n = 0; n < MIN(parts->len, MOST_PARTS); n++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/findings.h"
 #include "model/profile.h"
+#include "views/figures/event_values.h"
 #include "views/findings/finding_figures.h"
 
 #include <string.h>
@@ -71,7 +72,7 @@ static void check_value(const char *event, double value, const char *expected)
 	for (size_t i = event != NULL && strcmp(event, "cycles") == 0 ? 0 : 1;
 		i < G_N_ELEMENTS(names); i++)
 		lode_profile_add_event(profile, names[i], NULL, LODE_EVENT_RECORDED, NULL, 0);
-	lode_finding_append_value(out, profile,
+	lode_event_value_append(out, profile,
 		event != NULL ? lode_profile_find_event(profile, event) : LODE_NONE, value);
 	g_assert_cmpstr(out->str, ==, expected);
 }

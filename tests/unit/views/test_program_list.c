@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs and the timeline of random samples, against sums made one by one. */
+#include "views/figures/profile_figures.h"
 #include "views/parts/program_list.h"
-#include "views/profile/profile_figures.h"
 #include "views/profile/program_lines.h"
 #include "views/profile/wait_lines.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/name_test.h"
+#include "views/form/name_test.h"
 
 #include "views/form/function_name.h"
 

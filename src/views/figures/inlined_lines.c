@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/inlined_lines.h"
+#include "views/figures/inlined_lines.h"
 
 #include "model/profile.h"
 #include "views/form/function_name.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures of a whole profile that several views show. */
-#include "views/profile/profile_figures.h"
+#include "views/figures/profile_figures.h"
 
 #include "analyses/parts/program_shares.h"
 #include "base/text/number_format.h"
