@@ -2,6 +2,7 @@
 #include "process/call_chain.h"
 
 #include "model/lines/own_lines.h"
+#include "model/stacks.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -184,6 +185,74 @@ static bool read_return(LodePlaces *places, const LodeSampledCode *sampled,
 	       out_caller->image != LODE_NONE && is_after_call(places, out_caller);
 }
 
+static const LodeBinaryFunction *function_at(LodePlaces *places, const LodePlace *place)
+{
+	return lode_code_image_function(
+		lode_code_images_at(lode_places_images(places), place->image), place->address);
+}
+
+/*
+ * How methods and stubs begin (OpenJDK: x86.ad, MachPrologNode; c1_MacroAssembler_x86.cpp,
+ * build_frame), after a check of the class and of the stack's end, if any:
+ *
+ *   55             push %rbp                   48 81 ec …        sub $size, %rsp
+ *   48 8b ec       mov %rsp, %rbp (if kept)    48 89 … 24     mov %rbp, size-8(%rsp)
+ *   48 (81|83) ec  sub $size-8, %rsp
+ */
+uint32_t lode_call_chain_frame_bytes(const uint8_t *code, size_t n, uint64_t offset)
+{
+	enum { FARTHEST = 128, LONGEST = 16, MOST_BYTES = 1 << 16, WORD = sizeof(uint64_t) };
+
+	for (size_t at = 0; at < FARTHEST && at + LONGEST <= n && at < offset; at++) {
+		bool is_pushed = code[at] == 0x55;
+		const uint8_t *next = code + at + is_pushed;
+		uint32_t size;
+
+		if (is_pushed && next[0] == 0x48 && next[1] == 0x8b && next[2] == 0xec)
+			next += 3;
+		if (next[0] != 0x48 || (next[1] != 0x81 && next[1] != 0x83) || next[2] != 0xec)
+			continue;
+		bool is_long = next[1] == 0x81;
+		memcpy(&size, next + 3, sizeof size);
+		size = is_long ? size : next[3];
+		next += is_long ? 7 : 4;
+		bool is_saved = next[0] == 0x48 && next[1] == 0x89 && (next[2] & 0x3f) == 0x2c &&
+		                next[3] == 0x24;
+		if ((!is_pushed && !is_saved) || size % WORD != 0 || size > MOST_BYTES)
+			continue;
+		return (uint64_t)(next - code) <= offset ? size + (is_pushed ? WORD : 0) : 0;
+	}
+	return 0;
+}
+
+/* Code that HotSpot compiled, whose frame pointer is a register as others: its frame has the size
+ * that its beginning says. */
+static bool step_by_beginning(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeStackDump *dump, LodeUserRegisters *registers, LodePlace *at)
+{
+	const uint32_t needed = 1u << LODE_REGISTER_RSP | 1u << LODE_REGISTER_RBP;
+	const LodeBinaryFunction *function = function_at(places, at);
+	uint64_t back = registers->values[LODE_REGISTER_RSP];
+	size_t n = 0;
+
+	if (function == NULL || at->address < function->address)
+		return false;
+	const uint8_t *code = lode_code_image_bytes(
+		lode_code_images_peek(lode_places_images(places), at->image), function->address,
+		&n);
+	uint32_t size = code != NULL ? lode_call_chain_frame_bytes(
+					       code, n, at->address - function->address)
+	                             : 0;
+	back += size;
+	if (size < sizeof(uint64_t) || !read_return(places, sampled, dump, back, at))
+		return false;
+	memcpy(&registers->values[LODE_REGISTER_RBP],
+		dump->bytes + (back - dump->start - sizeof(uint64_t)), sizeof(uint64_t));
+	registers->values[LODE_REGISTER_RSP] = back + sizeof(uint64_t);
+	registers->known = needed;
+	return true;
+}
+
 /*
  * Code without unwind tables, as V8's builtins and what it compiles, either has no frame, so that a
  * return address lies at the stack pointer, or one with a frame pointer:
@@ -210,12 +279,6 @@ static bool step_without_table(LodePlaces *places, const LodeSampledCode *sample
 	values[LODE_REGISTER_RSP] = frame + 2 * sizeof(uint64_t);
 	registers->known = needed;
 	return true;
-}
-
-static const LodeBinaryFunction *function_at(LodePlaces *places, const LodePlace *place)
-{
-	return lode_code_image_function(
-		lode_code_images_at(lode_places_images(places), place->image), place->address);
 }
 
 /* Whether the call that ends there may be one of the function that begins at `target`: one that
@@ -295,6 +358,39 @@ static bool is_of_language(LodePlaces *places, const LodePlace *place)
 	return false;
 }
 
+/* The function that was made at run time and has a place; NULL: it is other code. */
+static const char *name_of_made(LodePlaces *places, const LodePlace *place)
+{
+	const LodeCodeImage *image = lode_code_images_peek(
+		lode_places_images(places), place->image);
+	const LodeBinaryFunction *function = image->kind == LODE_IMAGE_JIT
+	                                             ? function_at(places, place)
+	                                             : NULL;
+
+	return function != NULL ? function->name : NULL;
+}
+
+/* Whether code that was made at run time is Java's own library's, or a stub of HotSpot's. V8's
+ * names have colons. */
+static bool is_of_java(LodePlaces *places, const LodePlace *place)
+{
+	const LodeCodeImage *image = lode_code_images_peek(
+		lode_places_images(places), place->image);
+	const char *name = name_of_made(places, place);
+
+	if (name == NULL || strchr(name, ':') != NULL)
+		return false;
+	const LodeFrame frame = {.function = (char *)name, .image = (char *)image->path};
+	return !lode_is_own_frame(&frame);
+}
+
+/* Whether a method that HotSpot interprets is there: nothing says which, and what calls it is not
+ * the caller of what it calls. */
+static bool is_interpreted(LodePlaces *places, const LodePlace *place)
+{
+	return g_strcmp0(name_of_made(places, place), "Interpreter") == 0;
+}
+
 /* `most`: so many callers; is_top: none further out than the first outside of libraries. */
 static void find_by_stack(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *sampled_registers, guint most, bool is_top, GArray *out_callers)
@@ -317,13 +413,16 @@ static void find_by_stack(LodePlaces *places, const LodeSampledCode *sampled,
 						  sampled->time_ns, back - 1,
 						  &at) == LODE_PLACE_FOUND
 		                        : step == LODE_FRAME_NO_RULE &&
-		                                  step_without_table(
-							  places, sampled, &dump, &registers, &at);
+		                                  (step_by_beginning(places, sampled, &dump,
+							   &registers, &at) ||
+							  step_without_table(places, sampled, &dump,
+								  &registers, &at));
 		if (!is_found)
 			return;
 		g_array_append_val(out_callers, at);
 		is_done = is_top && at.image != LODE_NONE && was_below &&
-		          !is_below_user(places, &at) && !is_of_language(places, &at);
+		          !is_below_user(places, &at) && !is_of_language(places, &at) &&
+		          (!is_of_java(places, &at) || is_interpreted(places, &at));
 	}
 }
 

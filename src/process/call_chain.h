@@ -44,15 +44,20 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 
 /* The same where lode_call_chain_has_top(): at most LODE_MAX_TOP_CALLERS, as far as the recorded
  * bytes reach, and no further than the first caller of a system library or an interpreter that is
- * neither in one nor of its language's own library. In code without unwind tables, a word at the
- * stack pointer, or above what the frame pointer points to, is a return address if a call stands
- * before what it points to. */
+ * neither in one nor of its language's own library, or is HotSpot's interpreter. In code without
+ * unwind tables, the word above a frame of the size that the code's beginning says, at the stack
+ * pointer, or above what the frame pointer points to, is a return address if a call stands before
+ * what it points to. */
 void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
 
 /* The same as far as the recorded bytes reach. */
 void lode_call_chain_find_stack(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
+
+/* The bytes between the stack pointer and the return address at an offset in code, if that begins
+ * as what HotSpot compiles for x86-64 does; 0: it does not, or the frame is not made there yet. */
+uint32_t lode_call_chain_frame_bytes(const uint8_t *code, size_t n, uint64_t offset);
 
 /* A caller as it was before the call: of its registers, those are known that a called function
  * leaves as they are (rbx, rbp, r12 to r15), and the stack pointer. */

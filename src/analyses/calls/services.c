@@ -148,6 +148,22 @@ static bool has_own_file(const Search *self, const LodeFrame *frame)
 	return frame->file != NULL && lode_own_lines_is_own_file(self->own, frame->file);
 }
 
+static bool is_made(const LodeFrame *frame)
+{
+	return frame->function != NULL && frame->image != NULL &&
+	       g_str_has_suffix(frame->image, ".dump");
+}
+
+/* Whether a frame without an own line was made at run time and is Java's own: of its class library,
+ * or a stub or the interpreter of HotSpot. V8's names have colons. */
+static bool is_of_java(const Search *self, const LodeFrame *frame)
+{
+	const LodeFrame unlined = {.function = frame->function, .image = frame->image};
+
+	return is_made(frame) && !has_own_file(self, frame) &&
+	       strchr(frame->function, ':') == NULL && !lode_is_own_frame(&unlined);
+}
+
 static LodeServiceCaller caller_at(const Search *self, const Walk *walk, uint32_t owner)
 {
 	LodeServiceCaller caller = nobody;
@@ -156,10 +172,11 @@ static LodeServiceCaller caller_at(const Search *self, const Walk *walk, uint32_
 		return caller;
 	const LodeFrame *frame = frame_at(walk, owner);
 	uint32_t function = lode_function_costs_at_stack(self->costs, owner);
-	/* The virtual machine's library calls compiled code, whose callers are not known.
-	 */
-	if (is_builtin(self, function) &&
-		lode_is_system_library(function_at(self, function)->image))
+	/* The virtual machine's library calls compiled code, whose callers are not known. It is
+	 * called by stubs, and by the interpreter for a method that is not known. */
+	if ((is_builtin(self, function) &&
+		    lode_is_system_library(function_at(self, function)->image)) ||
+		is_of_java(self, frame))
 		return caller;
 	caller.function = function;
 	if (frame->line > 0 && has_own_file(self, frame)) {
@@ -176,6 +193,9 @@ static Role role_at(const Search *self, const Walk *walk, const Role *roles, uin
 
 	if (role != ROLE_OWN || has_own_file(self, frame))
 		return role;
+	/* Compiled code of Java has no lines at some calls, and its methods have names. */
+	if (frame->file == NULL && !frame->is_inlined && is_made(frame))
+		return is_of_java(self, frame) ? ROLE_THROUGH : ROLE_OWN;
 	return frame->file != NULL || (frame->image != NULL && !frame->is_inlined &&
 					      g_hash_table_contains(walk->with_lines, frame->image))
 	               ? ROLE_THROUGH

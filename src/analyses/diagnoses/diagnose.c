@@ -29,7 +29,14 @@ static bool is_build(const LodeDiagnosis *self)
 	return strcmp(self->cause, LODE_UNOPTIMISED) == 0 && self->time >= 0.5;
 }
 
-/* By what they may save, then by their time. */
+/* A service that is called from nobody knows where: the user cannot look there. */
+static bool has_no_place(const LodeDiagnosis *self)
+{
+	return self->scope == LODE_SCOPE_SERVICE && self->function == NULL && self->file == NULL &&
+	       self->instruction == LODE_NONE;
+}
+
+/* By what they may save, which counts half without a place, then by their time. */
 static int compare_diagnoses(const void *a, const void *b, void *data)
 {
 	const LodeDiagnosis *first = *(const LodeDiagnosis *const *)a;
@@ -38,6 +45,8 @@ static int compare_diagnoses(const void *a, const void *b, void *data)
 	double most = is_by_clock ? first->clock_high : first->high;
 	double other = is_by_clock ? second->clock_high : second->high;
 
+	most *= has_no_place(first) ? 0.5 : 1;
+	other *= has_no_place(second) ? 0.5 : 1;
 	if (is_build(first) != is_build(second))
 		return is_build(first) ? -1 : 1;
 	if (most != other)

@@ -741,8 +741,15 @@ static bool is_compiled(const Diagnosing *self, uint32_t function)
 	return false;
 }
 
-/* The user's own line that calls most, and how many there are. Of Java's compiled code most callers
- * are not known, and those that are may be others. */
+/* Whether a function is of the library of Java's virtual machine. */
+static bool is_of_hotspot(const Diagnosing *self, uint32_t function)
+{
+	return g_str_has_suffix(
+		lode_function_cost_at(self->context->costs, function)->image, "/libjvm.so");
+}
+
+/* The user's own line that calls most, and how many there are. Of Java's code most callers may not
+ * be known, and those that are may be others. */
 static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
 {
 	diagnosis->places = sums->lines->len;
@@ -750,7 +757,8 @@ static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Su
 	if (sums->lines->len == 0)
 		return;
 	const Part *part = part_at(self, main_line(self, sums)->first);
-	if (is_unknown(sums) && is_compiled(self, part->service)) {
+	if (is_unknown(sums) &&
+		(is_compiled(self, part->service) || is_of_hotspot(self, part->service))) {
 		g_array_set_size(diagnosis->at, 0);
 		return;
 	}

@@ -548,6 +548,57 @@ static void test_builtins(void)
 	scene_clear(&self);
 }
 
+/* What HotSpot does is called by a method: by one without a line at the call, too; not by a stub,
+ * the interpreter, or the class library, whose callers are not known. */
+static void test_hotspot(void)
+{
+	enum { LINED, UNLINED, MAKER, INTERPRETER, LIBRARY, MAKE, N };
+	static const char dump[] = "/tmp/jit-7.dump";
+	static const CalledFunction of_java[N] = {
+		[LINED] = {"Page.lay(int)", dump, "Page.java", 4},
+		[UNLINED] = {"Page.with(int)", dump, NULL, 0},
+		[MAKER] = {"_new_array_Java", dump, NULL, 0},
+		[INTERPRETER] = {"Interpreter", dump, NULL, 0},
+		[LIBRARY] = {"java.util.Arrays.copyOf(int)", dump, NULL, 0},
+		[MAKE] = {"ObjArrayAllocator::initialize()", "/usr/lib/jvm/lib/server/libjvm.so",
+			NULL, 0},
+	};
+	static const struct {
+		int outer, inner;
+		uint32_t caller, line;
+	} cases[] = {{LINED, MAKER, LINED, 4}, {UNLINED, MAKER, UNLINED, 0},
+		{LINED, LIBRARY, LINED, 4}, {-1, MAKER, LODE_NONE, 0},
+		{-1, INTERPRETER, LODE_NONE, 0}, {-1, LIBRARY, LODE_NONE, 0},
+		{MAKER, LIBRARY, LODE_NONE, 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = called_profile_new(of_java, N);
+		Scene self;
+		profile->stacks = lode_stacks_new();
+		uint32_t outer = LODE_NONE;
+		/* Elsewhere the file has lines. */
+		add_samples(profile, add_stack(profile, LINED, 4, LODE_NONE), 1);
+		if (cases[i].outer >= 0)
+			outer = add_stack(
+				profile, (uint32_t)cases[i].outer, cases[i].line, LODE_NONE);
+		outer = add_stack(profile, (uint32_t)cases[i].inner, 0, outer);
+		add_samples(profile, add_stack(profile, MAKE, 0, outer), 5);
+		scene_init(&self, profile);
+		const LodeService *made = lode_services_find(self.services, MAKE, LODE_NONE);
+		bool is_known = cases[i].caller != LODE_NONE;
+		if (made->n_callers != is_known)
+			g_test_message("case %zu", i);
+		g_assert_cmpuint(made->n_callers, ==, is_known);
+		if (is_known) {
+			const LodeServiceCaller *caller = lode_service_caller(
+				self.services, made, 0);
+			g_assert_cmpuint(caller->function, ==, cases[i].caller);
+			g_assert_cmpuint(caller->line, ==, cases[i].line);
+		}
+		scene_clear(&self);
+	}
+}
+
 static void test_members(void)
 {
 	static const CalledFunction classes[] = {{"main", OWN, "main.cc", 10},
@@ -624,6 +675,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/services/counted", test_counted);
 	g_test_add_func("/services/inferred", test_inferred);
 	g_test_add_func("/services/builtins", test_builtins);
+	g_test_add_func("/services/hotspot", test_hotspot);
 	g_test_add_func("/services/members", test_members);
 	g_test_add_func("/services/nothing", test_nothing);
 	g_test_add_func("/services/names", test_names);
