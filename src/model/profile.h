@@ -187,7 +187,7 @@ typedef struct LodeProfile {
 	 * unknown */
 	double user_seconds, system_seconds;
 	double system_error;    /* lode_profile_system_error(); 0: not known */
-	double n_processors;    /* of the machine; 0: unknown */
+	double n_processors;    /* that the program may use; 0: unknown */
 	double wall_seconds;    /* from their start to their end; 0: unknown */
 	LodeMachineSpeed speed; /* while they ran; runs 0: unknown, as of several recordings */
 	bool is_kernel_sampled; /* the time in the kernel too */

@@ -201,6 +201,29 @@ static void set_savings(const Diagnosing *self, Cause *cause)
 	cause->low = isnan(cause->low) ? cause->low : CLAMP(cause->low, 0, cause->high);
 }
 
+/* Whether threads wait for what one of the program does. */
+static bool is_serial(const Cause *cause)
+{
+	return cause->first->reason == LODE_WAIT_JOIN ||
+	       cause->first->reason == LODE_WAIT_CONDITION;
+}
+
+/* Of the clock: what runs side by side still takes the processors that it may use as long as its
+ * processor time divided by their number. */
+static void bound_by_processors(const Diagnosing *self, Cause *cause)
+{
+	const LodeWaits *waits = self->waits;
+	double least_ns = 0;
+
+	if (cause->children.kind == LODE_CHILDREN_SERIAL ||
+		cause->children.kind == LODE_CHILDREN_NARROW)
+		least_ns = (1 - cause->high) * waits->clock_ns + cause->children.least_ns;
+	else if (is_serial(cause) && self->profile->n_processors > 0)
+		least_ns = waits->running_ns / self->profile->n_processors;
+	cause->high = CLAMP(1 - least_ns / waits->clock_ns, 0, cause->high);
+	cause->low = isnan(cause->low) ? cause->low : fmin(cause->low, cause->high);
+}
+
 static void gather(Diagnosing *self, const GArray *groups)
 {
 	g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -228,6 +251,7 @@ static void gather(Diagnosing *self, const GArray *groups)
 		if (cause->first->reason == LODE_WAIT_CHILD)
 			lode_children_init(
 				&cause->children, self->profile, cause->groups, cause->waiting_ns);
+		bound_by_processors(self, cause);
 	}
 }
 
@@ -309,13 +333,6 @@ static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause
 }
 
 /* --- what runs meanwhile --- */
-
-/* Whether threads wait for what one of the program does. */
-static bool is_serial(const Cause *cause)
-{
-	return cause->first->reason == LODE_WAIT_JOIN ||
-	       cause->first->reason == LODE_WAIT_CONDITION;
-}
 
 typedef struct {
 	LodeWaitPlace place;

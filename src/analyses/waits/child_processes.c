@@ -99,6 +99,25 @@ static GArray *find_children(
 	return found;
 }
 
+/* How long threads of these programs were ready while other programs had the processors. */
+static double kept_waiting(const LodeWaits *waits, const GArray *programs)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < waits->rows->len; i++) {
+		const LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		if (row->reason != LODE_WAIT_PROCESSOR ||
+			g_strcmp0(row->object, LODE_WAIT_OTHERS) != 0)
+			continue;
+		for (guint k = 0; k < programs->len; k++)
+			sum += g_strcmp0(row->thread_name,
+				       LODE_AT(programs, LodeWaitProgram, k).name) == 0
+			               ? row->waiting_ns
+			               : 0;
+	}
+	return sum;
+}
+
 static LodeChildrenKind kind_of(
 	const LodeChildren *self, double parents, bool are_copies, double processors)
 {
@@ -142,6 +161,9 @@ void lode_children_init(
 	/* the time with any has the parents' own, which are not told from their copies */
 	lived_ns = are_copies ? waiting_ns : lived_ns;
 	self->at_once = lived_ns > 0 ? self->life_ns / lived_ns : 0;
+	if (profile->n_processors > 0)
+		self->least_ns = (self->running_ns + kept_waiting(profile->waits, found)) /
+		                 profile->n_processors;
 	self->life_ns /= self->processes;
 	self->running_ns /= self->processes;
 	self->kind = kind_of(self, parents, are_copies, profile->n_processors);

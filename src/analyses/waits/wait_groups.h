@@ -115,6 +115,9 @@ typedef struct {
 	double life_ns;   /* of each, on average */
 	double running_ns;
 	double at_once; /* on average, while there was a wait for them */
+	/* So long all of them take at least, as many at once as there are processors: these, and
+	 * other programs that had them, stay as they are. 0: unknown. */
+	double least_ns;
 } LodeChildren;
 
 /* Of groups (LodeWaitGroup *) of waits for children that go away together, which waited so long. */

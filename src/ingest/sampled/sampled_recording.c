@@ -971,6 +971,13 @@ static void end_samples(Reading *self, const Input *input)
 			g_array_index(self->recording->totals, double, columns[i]) += unplaced_ns;
 }
 
+/* Those that the program may use, of those that the machine has. */
+static uint32_t usable_processors(const LodePerfInfo *info)
+{
+	return info->n_processors > 0 ? (uint32_t)MIN(info->n_processors, info->n_cpus_online)
+	                              : info->n_cpus_online;
+}
+
 static void begin_samples(Reading *self, Input *input, guint number)
 {
 	lode_memory_reading_select(self->memory, number);
@@ -982,7 +989,7 @@ static void begin_samples(Reading *self, Input *input, guint number)
 	input->sequence = 0;
 	if (input->threads != NULL && has_looks(input))
 		lode_sampled_waits_begin(self->options->waits, input->threads,
-			lode_perf_data_info(input->data)->n_cpus_online);
+			usable_processors(lode_perf_data_info(input->data)));
 	lode_row_search_begin(&self->search);
 	lode_sampled_kernel_begin(
 		&self->kernel, lode_perf_data_info(input->data), input->kernel_text);

@@ -349,6 +349,8 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	}
 	if (input->n_page_faults > 0)
 		add_number(texts, "page-faults", input->n_page_faults);
+	if (input->n_processors > 0)
+		add_number(texts, "processors", input->n_processors);
 	if (cost->sample_ns > 0) {
 		add_number(texts, "sample-ns", (uint64_t)cost->sample_ns);
 		add_number(texts, "sample-error-ns", (uint64_t)cost->sample_error_ns);

@@ -24,6 +24,7 @@ typedef struct {
 	bool is_by_ptrace;
 	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
 	uint64_t n_page_faults;      /* of the program; 0: not counted */
+	uint64_t n_processors;       /* that it may use; 0: not known */
 	LodeSampleCost sample_cost;
 	LodeMemoryRates rates;
 	LodeMachineSpeed speed; /* while the program ran */

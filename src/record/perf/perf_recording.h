@@ -105,6 +105,7 @@ typedef struct {
 	const char *sampling;        /* as in LodePerfSampling */
 	bool is_by_ptrace;
 	uint64_t n_page_faults; /* where no event has counted them */
+	uint64_t n_processors;  /* that it may use; 0: not known */
 } LodePerfRecordedProgram;
 
 /* Stops sampling, writes the rest and the features, closes the events. */

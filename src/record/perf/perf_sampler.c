@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -91,6 +92,7 @@ typedef struct {
 	bool is_later;   /* than the first milliseconds */
 	bool was_sliced; /* sampled in slices for a time */
 	char *sampling;  /* see sampling_text() */
+	uint64_t n_processors; /* that the program may use; 0: not known */
 	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
 } Session;
 
@@ -878,6 +880,7 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 	                                    : (const char *const *)self->running.command,
 		.cpu_time = has_time ? &cpu_time : NULL,
 		.sampling = self->sampling,
+		.n_processors = self->n_processors,
 		.is_by_ptrace = self->tracer != NULL,
 		.n_page_faults = (self->tracer != NULL || self->recording.has_few_events) &&
 	                                         has_usage
@@ -1039,12 +1042,23 @@ static void session_clear(Session *self)
 	restore_signals(self);
 }
 
+/* Those that a process may use; of 0 those of lode, which a program inherits. */
+static uint64_t count_processors(pid_t pid)
+{
+	cpu_set_t allowed;
+
+	return sched_getaffinity(pid, sizeof(allowed), &allowed) == 0
+	               ? (uint64_t)CPU_COUNT(&allowed)
+	               : 0;
+}
+
 LodePerfSampling *lode_perf_sampler_run(
 	const LodePerfSamplerOptions *options, const LodeProgress *progress, GError **error)
 {
 	Session session = {
 		.options = options,
 		.note = g_string_new(NULL),
+		.n_processors = count_processors(options->pid),
 		.process = -1,
 		.control = {.descriptor = -1},
 		.requests = {.notes = options->notes},

@@ -157,6 +157,7 @@ typedef struct {
 	const char *program; /* what was recorded, likewise; of lode's and perf's command lines */
 	uint64_t user_ns, system_ns; /* processor time of the program; 0 both: unknown */
 	uint64_t n_page_faults;      /* of the program, as counted; 0: unknown */
+	uint64_t n_processors;       /* that it may use; 0: unknown */
 	/* The cost of a sample to the program, and its error; 0: unknown. The processor's clock
 	 * at the end; likewise */
 	uint64_t sample_ns, sample_error_ns, clock_khz;

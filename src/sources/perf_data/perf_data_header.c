@@ -237,6 +237,7 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		{"user-ns=", &self->info.user_ns},
 		{"system-ns=", &self->info.system_ns},
 		{"page-faults=", &self->info.n_page_faults},
+		{"processors=", &self->info.n_processors},
 		{"sample-ns=", &self->info.sample_ns},
 		{"sample-error-ns=", &self->info.sample_error_ns},
 		{"clock-khz=", &self->info.clock_khz},

@@ -79,7 +79,7 @@ typedef struct {
 	GArray *intervals; /* LodeWaitInterval */
 	GArray *timed;     /* LodeWaitTimed, by recording, thread and time */
 	uint32_t n_objects;
-	uint32_t n_processors; /* of the machine; 0: not known */
+	uint32_t n_processors; /* that the program may use; 0: not known */
 	bool is_full;          /* some are missing: there are too many */
 } LodeWaitTimes;
 

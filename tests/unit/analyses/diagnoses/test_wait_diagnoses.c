@@ -330,6 +330,59 @@ static void test_children(void)
 	}
 }
 
+/* Side by side, processes still take their processor time divided by the processors, and wait for
+ * those that other programs have; what need not be started at all is not bound. */
+static void test_saves_side_by_side(void)
+{
+	static const struct {
+		double processes, processors, kept_waiting;
+		double high; /* of 0.8 s that are waited for them; they run for 0.7 */
+	} cases[] = {
+		{8, 2, 0, 0.45},
+		{8, 7, 0, 0.7},
+		{8, 2, 0.6, 0.15},
+		{8, 0, 0, 0.8},
+		{400, 2, 0, 0.8},
+	};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.9, true);
+		const LodeWaitProgram programs[] = {
+			{(char *)"sed", cases[i].processes, 0.7 * S, 0.8 * S, 0.8 * S, 0.7 * S,
+				0.7 * S},
+			{(char *)"worker", 1, 0.2 * S, S, S, 0.2 * S, 0.2 * S}};
+		LodeWait others = wait_of(
+			profile, LODE_WAIT_PROCESSOR, LODE_WAIT_OTHERS, "f", 9, cases[i].kept_waiting);
+		others.thread_name = (char *)"sed";
+		profile->n_processors = cases[i].processors;
+		g_array_append_vals(profile->waits->programs, programs, 2);
+		made_wait(profile, wait_of(profile, LODE_WAIT_CHILD, "sed", "each", 1, 0.8),
+			0.3 * S, 0.8 * S);
+		made_wait(profile, others, NAN, 0);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, >=, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->cause, ==, "wait-child");
+		g_assert_true(fabs(one->clock_high - cases[i].high) < 1e-9);
+		g_assert_true(one->clock_low <= one->clock_high);
+	}
+}
+
+/* Nor can threads that share the work take less than all their time divided by the processors. */
+static void test_serial_part_on_processors(void)
+{
+	for (guint processors = 0; processors <= 4; processors += 2) {
+		g_autoptr(LodeProfile) profile = profile_new(0.9, true);
+		profile->n_processors = processors;
+		made_wait(profile, wait_of(profile, LODE_WAIT_JOIN, NULL, "main", 1, 0.9), 0.2 * S,
+			0.9 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		double most = processors > 0 ? 1 - 0.9 / processors : 0.9;
+		g_assert_cmpfloat(fabs(lode_diagnoses_at(all, 0)->clock_high - most), <, 1e-9);
+	}
+}
+
 /* A program that copies itself is not one of its children. */
 static void test_copies(void)
 {
@@ -525,6 +578,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
 	g_test_add_func("/wait_diagnoses/children", test_children);
+	g_test_add_func("/wait_diagnoses/side_by_side", test_saves_side_by_side);
+	g_test_add_func("/wait_diagnoses/serial_part", test_serial_part_on_processors);
 	g_test_add_func("/wait_diagnoses/copies", test_copies);
 	g_test_add_func("/wait_diagnoses/foreign", test_foreign);
 	g_test_add_func("/wait_diagnoses/without_path", test_without_path);
