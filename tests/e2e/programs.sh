@@ -52,7 +52,7 @@ xargs touch <items.txt
 rows='substitute sed 150 0 0 sh many short processes
 xargs wc 150 0 0 xargs many short processes
 items sed 400 0 0 python many short processes
-serial burning 4 0.8 0.6 make processes one after the other
+serial burning 4 0.8 0.6 make processes in a row
 bottleneck burning 4 1.1 0.7 make -
 single burning 1 0.3 0.2 sh -
 storm burning 120 0.24 0 * *'

@@ -70,7 +70,7 @@ main=$(query x.lode "SELECT running_ns / 1e6 FROM thread_time WHERE tid = pid AN
 check "how long threads ran" \
 	"$(between "$(calculate "0.93 * $parallel")" "$workers" "$(calculate "1.07 * $parallel")" workers)" \
 	"$(between "$(calculate "0.93 * $serial")" "$main" "$(calculate "1.07 * $serial + 10")" main)" \
-	"$("$lode" report --findings x.lode 2>>err | grep -E "threads ran on average(, [0-9.]+ (waited for a processor|more could: other programs had the processors))?; waited longest: serial_part [(]|s by the clock: [0-9]+ % running" >/dev/null || echo "not in the report")" \
+	"$("$lode" report --findings x.lode 2>>err | grep -E "threads ran at a time on average(, [0-9.]+ more (waited for a processor|were ready, but other programs had the processors))?; waited longest: serial_part [(]|s by the clock: [0-9]+ % running" >/dev/null || echo "not in the report")" \
 	"$(between 4 "$("$lode" info x.lode 2>>err | grep -c 's of it for a processor')" 99 "lines of waits in info")"
 
 # Threads that neither ran nor were switched are known by their names alone.

@@ -253,7 +253,7 @@ export function Diagnoses({ data, route }: { data: Findings; route: Route }) {
 					))}
 				</tbody>
 			</table>
-			{data.foreigners !== null && <p>{share(data.foreign)} of the time is inside programs of the system ({data.foreigners}): causes there are set aside.</p>}
+			{data.foreigners !== null && <p>{share(data.foreign)} of the time is inside programs of the system ({data.foreigners}): what only their authors could change is left out.</p>}
 			{data.not_diagnosed >= LEAST_REST && !data.too_short && <p>No diagnosis covers {share(data.not_diagnosed)} of the time.</p>}
 		</section>
 	);

@@ -503,14 +503,6 @@ static char *objects_text(const Cause *self)
 	return g_strjoinv(", ", (char **)names->pdata);
 }
 
-/* "sed ×400, 2.4 ms each" */
-static char *children_text(const Cause *cause)
-{
-	g_autofree char *life = time_text(cause->children.life_ns);
-
-	return g_strdup_printf("%s, %s each", cause->children.text, life);
-}
-
 static void add_children(
 	const Diagnosing *self, LodeDiagnosis *diagnosis, const Cause *cause, const char *parent)
 {
@@ -518,15 +510,17 @@ static void add_children(
 	g_autofree char *life = time_text(children->life_ns);
 	g_autofree char *running = time_text(children->running_ns);
 	double processors = self->profile->n_processors;
-	g_autofree char *of = processors > 0 ? g_strdup_printf(", on %.0f processors", processors)
+	g_autofree char *of = processors > 0 ? g_strdup_printf(" on %.0f processor%s", processors,
+						       processors == 1 ? "" : "s")
 	                                     : NULL;
 
 	if (children->text == NULL)
 		return;
 	lode_diagnosis_add_evidence(diagnosis, children->processes, "processes",
-		"%s%s%seach ran %s of its %s; %.2g at once%s", parent != NULL ? "started by " : "",
-		parent != NULL ? parent : "", parent != NULL ? "; " : "", running, life,
-		children->at_once, of != NULL ? of : "");
+		"%s each%s%s, %.2g at a time%s", life, parent != NULL ? ", started by " : "",
+		parent != NULL ? parent : "", children->at_once, of != NULL ? of : "");
+	lode_diagnosis_add_evidence(diagnosis, children->running_ns / 1e9, "s",
+		"each ran on a processor for %s", running);
 }
 
 static void add_lengths(LodeDiagnosis *diagnosis, const Cause *cause)
@@ -669,7 +663,7 @@ static void add(
 	if (rule == NULL || rule->cause == NULL)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
-	diagnosis->object = cause->children.text != NULL ? children_text(cause)
+	diagnosis->object = cause->children.text != NULL ? g_strdup(cause->children.text)
 	                                                 : objects_text(cause);
 	diagnosis->title = diagnosis->object != NULL
 	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)

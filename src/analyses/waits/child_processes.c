@@ -5,7 +5,7 @@
 #include "model/process.h"
 #include "model/profile.h"
 
-enum { MANY = 20, SEVERAL = 3, MOST_NAMED = 2 };
+enum { MANY = 20, SEVERAL = 3 };
 
 /* A process that lives no longer was mostly started and ended. */
 static const double SHORT_NS = 20e6;
@@ -148,15 +148,15 @@ void lode_children_init(
 		self->life_ns += program->lives_ns;
 		self->running_ns += program->running_ns;
 		lived_ns += program->lived_ns;
-		if (i < MOST_NAMED)
-			g_string_append_printf(text, "%s%s ×%.0f", i > 0 ? ", " : "",
+		if (i == 0)
+			g_string_append_printf(text, "%s ×%.0f",
 				program->name != NULL ? program->name : "(unknown)",
 				program->processes);
 	}
 	if (found->len == 0)
 		return;
-	if (found->len > MOST_NAMED)
-		g_string_append_printf(text, ", %u more", found->len - MOST_NAMED);
+	if (found->len > 1)
+		g_string_append_printf(text, " and %u more", found->len - 1);
 	self->text = g_string_free(g_steal_pointer(&text), FALSE);
 	/* the time with any has the parents' own, which are not told from their copies */
 	lived_ns = are_copies ? waiting_ns : lived_ns;

@@ -110,7 +110,7 @@ typedef enum {
 
 typedef struct {
 	LodeChildrenKind kind;
-	char *text;       /* owned: "sed ×400, expr ×12"; NULL: unknown */
+	char *text;       /* owned: "sed ×400 and 2 more" programs; NULL: unknown */
 	double processes; /* of all programs */
 	double life_ns;   /* of each, on average */
 	double running_ns;

@@ -89,9 +89,9 @@ typedef struct {
 	int signal_descriptor, process;
 	int status;
 	unsigned n_unknown_controls;
-	bool is_later;   /* than the first milliseconds */
-	bool was_sliced; /* sampled in slices for a time */
-	char *sampling;  /* see sampling_text() */
+	bool is_later;         /* than the first milliseconds */
+	bool was_sliced;       /* sampled in slices for a time */
+	char *sampling;        /* see sampling_text() */
 	uint64_t n_processors; /* that the program may use; 0: not known */
 	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
 } Session;

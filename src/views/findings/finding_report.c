@@ -551,7 +551,8 @@ enum {
 	SCREEN_LINES = 25,
 	SCREEN_FUNCTIONS = 3,
 	MOST_FUNCTIONS = 5,  /* where there is one diagnosis */
-	DIAGNOSIS_LINES = 5, /* of the first, and an empty one */
+	DIAGNOSIS_LINES = 5, /* of the first at least, and an empty one */
+	N_SENTENCES = 4,     /* below the diagnoses */
 	SCREEN_FINDINGS = 2,
 	SCREEN_SCRIPT_LINES = 3,
 	UNDIAGNOSED_FINDINGS = 5
@@ -633,8 +634,8 @@ static void put_foreign(const View *self)
 	if (diagnoses->foreign < MUCH_FOREIGN)
 		return;
 	lode_display_print(&self->options->terminal, self->out,
-		"%.0f %% of the %s is inside programs of the system (%s): causes there are set "
-		"aside.",
+		"%.0f %% of the %s is inside programs of the system (%s): what only their authors "
+		"could change is left out.",
 		100 * diagnoses->foreign, diagnoses->weight, names);
 }
 
@@ -820,27 +821,58 @@ static void put_diagnoses(const View *self, guint room)
 	fputc('\n', self->out);
 }
 
+/* What is below the diagnoses, without the `n_left_out` sentences that say least: the first with 1,
+ * the last with all of them. Gives the number of its lines. */
+static guint make_tail(const View *self, guint n_left_out, Part *out)
+{
+	static const struct {
+		void (*put)(const View *self);
+		guint left_out; /* from this number on */
+	} sentences[N_SENTENCES] = {
+		{put_muted, 4}, {put_smaller, 1}, {put_foreign, 3}, {put_uncovered, 2}};
+
+	part_begin(out, self);
+	for (guint i = 0; i < N_SENTENCES; i++)
+		if (n_left_out < sentences[i].left_out)
+			sentences[i].put(&out->view);
+	put_diagnoses_next(&out->view);
+	return part_end(out);
+}
+
+static guint make_head(const View *self, guint n_functions, Part *out)
+{
+	part_begin(out, self);
+	put_screen_head(&out->view, n_functions);
+	return part_end(out);
+}
+
+/* The lines of the first diagnosis, and one after it. */
+static guint lines_of_first(const View *self)
+{
+	g_auto(Part) part = {0};
+
+	if (self->options->is_explained)
+		return DIAGNOSIS_LINES;
+	return MAX(make_diagnosis(self, first_listed(self->diagnoses), &part) + 1, DIAGNOSIS_LINES);
+}
+
 static void write_diagnoses(const View *self)
 {
 	g_auto(Part) head = {0}, tail = {0};
 	guint n_functions = self->diagnoses->diagnoses->len > 1 ? SCREEN_FUNCTIONS : MOST_FUNCTIONS;
+	guint n_left_out = 0, first = lines_of_first(self);
+	guint below = make_tail(self, 0, &tail), used = make_head(self, n_functions, &head) + below;
 
-	part_begin(&tail, self);
-	put_muted(&tail.view);
-	put_smaller(&tail.view);
-	put_foreign(&tail.view);
-	put_uncovered(&tail.view);
-	put_diagnoses_next(&tail.view);
-	guint below = part_end(&tail), used;
-	/* Of a long head the functions give room to the first diagnosis. */
-	while (true) {
-		part_begin(&head, self);
-		put_screen_head(&head.view, n_functions);
-		used = part_end(&head) + below;
-		if (used + DIAGNOSIS_LINES <= SCREEN_LINES || n_functions == 1)
-			break;
+	/* Of a long head the functions give room to the first diagnosis, then lines below it. */
+	while (used + first > SCREEN_LINES && (n_functions > 1 || n_left_out < N_SENTENCES)) {
 		part_clear(&head);
-		n_functions--;
+		if (n_functions > 1) {
+			n_functions--;
+		} else {
+			part_clear(&tail);
+			below = make_tail(self, ++n_left_out, &tail);
+		}
+		used = make_head(self, n_functions, &head) + below;
 	}
 	fputs(head.text, self->out);
 	put_diagnoses(self, SCREEN_LINES - MIN(used, SCREEN_LINES));

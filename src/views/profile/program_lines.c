@@ -35,7 +35,8 @@ static double running_of(const LodeWaits *waits)
 	return running;
 }
 
-/* "cc1 ×41 10.9 s on processors, as ×41 0.8 s, 2 more; 1.2 of 2 ran at once" */
+/* "cc1 ×41 10.9 s on processors, as ×41 0.8 s, 2 more; 1.2 of 2 processors busy
+ * on average" */
 static void append_times(GString *text, const LodeWaits *waits, double processors)
 {
 	double running = running_of(waits);
@@ -57,8 +58,10 @@ static void append_times(GString *text, const LodeWaits *waits, double processor
 		g_string_append_printf(text, ", %u more", waits->programs->len - n);
 	g_string_append_printf(text, "; %.2g", running / waits->clock_ns);
 	if (processors > 0)
-		g_string_append_printf(text, " of %.0f", processors);
-	g_string_append(text, " ran at once");
+		g_string_append_printf(text, " of %.0f processor%s busy on average", processors,
+			processors == 1 ? "" : "s");
+	else
+		g_string_append(text, " at a time on average");
 }
 
 LODE_ORDER(
@@ -87,15 +90,13 @@ void lode_programs_append_path(GString *text, const LodeWaits *waits)
 		double share = program->path_ns / waits->clock_ns;
 		if (share < LEAST_WAITED_FOR)
 			break;
-		g_string_append_printf(text, "%s %.0f %% %sfor %s",
-			is_first ? "; its end waited" : ",", 100 * share, is_first ? "of it " : "",
-			program_name(program->name));
+		g_string_append_printf(text, "%s %.0f %% %s%s", i == 0 ? ":" : ",", 100 * share,
+			i == 0 ? "running " : "", program_name(program->name));
 		is_first = false;
 	}
 	if (processor >= LEAST_WAITED_FOR)
-		g_string_append_printf(text, "%s %.0f %% %sfor a processor",
-			is_first ? "; its end waited" : ",", 100 * processor,
-			is_first ? "of it " : "");
+		g_string_append_printf(text, "%s %.0f %% waiting for a processor",
+			is_first ? ":" : ",", 100 * processor);
 }
 
 /* "; ld ran alone for 2.1 s" */

@@ -190,12 +190,13 @@ char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTer
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	GString *text = g_string_new(NULL);
 	append_average(text, lode_threads_running(profile));
-	g_string_append(text, " threads ran on average");
+	g_string_append(text, " threads ran at a time on average");
 	if (has_waited) {
 		g_string_append(text, ", ");
 		append_average(text, preempted / elapsed);
-		g_string_append(text, is_others ? " more could: other programs had the processors"
-						: " waited for a processor");
+		g_string_append(
+			text, is_others ? " more were ready, but other programs had the processors"
+					: " more waited for a processor");
 	}
 	if (is_brief)
 		return g_string_free(text, FALSE);

@@ -23,12 +23,12 @@ double lode_thread_waiting_ns(const LodeThreadTime *self);
 uint32_t *lode_threads_by_waiting(const LodeProfile *profile);
 
 /*
- * "1.7 threads ran on average; waited longest: main 0.58 s of 0.87 s, worker 0.29 s of 0.58 s, …",
- * and how many waited for a processor on average, where there were not enough of them, or other
- * programs had them: at most three, and not more than fit into the terminal's width, but one. A
- * thread whose name others have too is followed by its number; brief: without these. A single
- * thread has a line only where it waited for other programs. NULL: no times of threads are known,
- * or there is nothing to say of them. The caller frees it.
+ * "1.7 threads ran at a time on average; waited longest: main 0.58 s of 0.87 s, worker 0.29 s of
+ * 0.58 s, …", and how many waited for a processor on average, where there were not enough of them,
+ * or other programs had them: at most three, and not more than fit into the terminal's width, but
+ * one. A thread whose name others have too is followed by its number; brief: without these. A
+ * single thread has a line only where it waited for other programs. NULL: no times of threads are
+ * known, or there is nothing to say of them. The caller frees it.
  */
 char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal);
 

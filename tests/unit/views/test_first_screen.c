@@ -113,6 +113,39 @@ static void test_fits(void)
 	}
 }
 
+/* Whatever stands above and below: there are fewer functions then, and fewer sentences. */
+static void test_long_head(void)
+{
+	g_autofree char *words = g_strnfill(900, 'a');
+	LodeReportOptions options;
+
+	for (size_t i = 9; i < strlen(words); i += 10)
+		words[i] = ' ';
+	lode_report_options_init(&options);
+	for (guint n_lines = 0; n_lines <= 10; n_lines++) {
+		g_autoptr(LodeProfile) profile = sample_profile();
+		g_autoptr(LodeMiningRun) run = run_without_findings();
+		g_autoptr(LodeDiagnoses) diagnoses = many(3);
+		LodeDiagnosis *small = lode_diagnoses_at(diagnoses, 2);
+		g_autofree char *long_text = g_strndup(words, n_lines * 75);
+
+		small->time = 0.03;
+		lode_diagnoses_set_aside(diagnoses, 2);
+		lode_diagnoses_at(diagnoses, 1)->is_muted = true;
+		diagnoses->user = 1;
+		diagnoses->foreign = 0.5;
+		diagnoses->foreigners = g_strdup(long_text);
+		if (n_lines > 0)
+			profile->part = lode_profile_intern(profile, long_text);
+		g_auto(GStrv) lines = write_run(profile, run, diagnoses, &options);
+		g_assert_cmpuint(g_strv_length(lines) - 1, <=, LINES);
+		g_assert_cmpuint(count(lines, "D1  saves 20–40 %"), ==, 1);
+		g_assert_cmpuint(count(lines, "→ Divide by constants"), ==, 1);
+		g_assert_cmpuint(count(lines, "--explain D1"), ==, 1);
+		g_assert_cmpuint(count(lines, "Smaller: "), ==, n_lines <= 3);
+	}
+}
+
 /* An interval whose ends differ by more than a factor of five has its upper end alone. */
 static void test_wide(void)
 {
@@ -305,6 +338,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/first_screen/fits", test_fits);
+	g_test_add_func("/views/first_screen/long_head", test_long_head);
 	g_test_add_func("/views/first_screen/wide", test_wide);
 	g_test_add_func("/views/first_screen/smaller", test_smaller);
 	g_test_add_func("/views/first_screen/muted", test_muted);

@@ -348,11 +348,10 @@ static void test_text(void)
 	g_assert_nonnull(strstr(listed, "\ncc1,0,41,10.9,6,1,0,"));
 	g_autofree char *times = lode_profile_programs(profile);
 	g_assert_cmpstr(times, ==,
-		"cc1 ×41 10.9 s on processors, ld 2.10 s, 1 more; 1.3 of 2 ran at once; ld ran "
-		"alone for 2.10 s");
+		"cc1 ×41 10.9 s on processors, ld 2.10 s, 1 more; 1.3 of 2 processors busy on "
+		"average; ld ran alone for 2.10 s");
 	g_autofree char *waits = lode_waits_head(profile, &(LodeTerminal){0});
-	g_assert_cmpstr(
-		waits, ==, "10.0 s by the clock; its end waited 60 % of it for cc1, 21 % for ld");
+	g_assert_cmpstr(waits, ==, "10.0 s by the clock: 60 % running cc1, 21 % ld");
 }
 
 /* Without samples, without times, with times of any size. */

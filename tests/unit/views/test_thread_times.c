@@ -39,17 +39,21 @@ static void test_line(void)
 	add(profile, NULL, 4, (const double[]){3, 3.5, 0.25});
 	g_assert_cmpfloat(lode_threads_running(profile), ==, 12.25 / 12);
 	check(profile, 0,
-		"1.0 threads ran on average; waited longest: worker (2) 3.00 s of 4.00 s, main "
+		"1.0 threads ran at a time on average; waited longest: worker (2) 3.00 s of 4.00 "
+	        "s, main "
 		"1.00 s of 10.0 s, thread (4) 0.25 s of 0.50 s");
 	check(profile, 80,
-		"1.0 threads ran on average; waited longest: worker (2) 3.00 s of 4.00 s");
+		"1.0 threads ran at a time on average; waited longest: worker (2) 3.00 s of 4.00 "
+	        "s");
 	check(profile, 10,
-		"1.0 threads ran on average; waited longest: worker (2) 3.00 s of 4.00 s");
+		"1.0 threads ran at a time on average; waited longest: worker (2) 3.00 s of 4.00 "
+	        "s");
 	/* one that never ran is not worth a word; some of the waits are for a processor */
 	add(profile, "idle", 5, (const double[]){1, 14, 0});
 	LODE_AT(profile->thread_times, LodeThreadTime, 1).preempted_ns = 2e9;
 	check(profile, 80,
-		"0.94 threads ran on average, 0.15 waited for a processor; waited longest: worker "
+		"0.94 threads ran at a time on average, 0.15 more waited for a processor; waited "
+	        "longest: worker "
 		"(2) 3.00 s of 4.00 s");
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	g_assert_true(order[0] == 1 && order[3] == 2 && order[4] == 4);
@@ -67,7 +71,8 @@ static void test_other_programs(void)
 	check(profile, 80, "For 5 s it was ready to run, but other programs had the processors");
 	add(profile, "worker", 2, (const double[]){0, 10, 1});
 	check(profile, 80,
-		"0.50 threads ran on average, 0.50 more could: other programs had the processors; "
+		"0.50 threads ran at a time on average, 0.50 more were ready, but other programs "
+	        "had the processors; "
 		"waited longest: worker 9.00 s of 10.0 s");
 }
 
@@ -84,7 +89,8 @@ static void test_gaps(void)
 	g_assert_cmpfloat(lode_threads_running(profile), ==, 0.5);
 	lode_profile_add_unresolved(profile, LODE_UNRESOLVED_SWITCHES, NULL, 0, 0);
 	g_assert_cmpfloat(lode_threads_running(profile), ==, 1.5);
-	check(profile, 80, "1.5 threads ran on average; waited longest: worker 9.00 s of 10.0 s");
+	check(profile, 80,
+		"1.5 threads ran at a time on average; waited longest: worker 9.00 s of 10.0 s");
 }
 
 /* More running than there is time, and none at all. */
