@@ -19,7 +19,6 @@
 #include "analyses/calls/services.h"
 
 #include "analyses/calls/called_names.h"
-#include "analyses/calls/special_members.h"
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -91,12 +90,15 @@ static bool is_builtin(const Search *self, uint32_t function)
 	       g_str_has_prefix(name, "Builtins_") || g_str_has_prefix(name, "v8::");
 }
 
+/* Keys have two bits beyond for the work. */
+#define MOST_LINE 0x3fffffff
+
 static Share *share_of(Search *self, uint32_t function, uint32_t family,
 	const LodeServiceCaller *caller, uint32_t *out_number)
 {
 	const LodeIdKey key = {{(uint64_t)function << 32 | family,
-		(uint64_t)caller->function << 32 | (caller->line & G_MAXINT32) |
-			(uint64_t)caller->is_copy << 31,
+		(uint64_t)caller->function << 32 | (caller->line & MOST_LINE) |
+			(uint64_t)caller->work << 30,
 		GPOINTER_TO_SIZE(caller->file), GPOINTER_TO_SIZE(caller->called)}};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
@@ -127,7 +129,8 @@ typedef struct {
 	double *costs, *samples; /* of each stack alone */
 	GHashTable *with_lines;  /* images, of which some own code has its source lines */
 	bool *is_in_run_time; /* it is of the program of a run-time environment, or one around is */
-	bool *is_copying;     /* it, or one around that an own one calls, copies an object */
+	/* What it, or one around that an own one calls, does with an object. */
+	LodeObjectWork *works;
 } Walk;
 
 /* Labels of stacks: LODE_NONE where they have none. */
@@ -286,13 +289,13 @@ static void label_stacks(
 		bool is_known = owner != LODE_NONE && role_at(self, walk, roles, owner) == ROLE_OWN;
 		bool ends = role == ROLE_OWN ||
 		            (role == ROLE_SELF && !(is_host && entry != LODE_NONE));
-		bool is_copied = outer != LODE_NONE && walk->is_copying[outer];
+		LodeObjectWork around_it = outer != LODE_NONE ? walk->works[outer]
+		                                              : LODE_OBJECT_WORK_NONE;
+		LodeObjectWork work = lode_object_work_of(function_at(self, function)->name);
 		bool is_in_run = entry != LODE_NONE && !begins && !ends;
-		walk->is_copying[i] = is_in_run
-		                              ? is_copied
-		                              : (is_copied && role != ROLE_OWN) ||
-		                                        lode_is_copy_of_object(
-								function_at(self, function)->name);
+		if (is_in_run || (work == LODE_OBJECT_WORK_NONE && role != ROLE_OWN))
+			work = around_it;
+		walk->works[i] = work;
 		uint32_t host = outer != LODE_NONE ? walk->hosts[outer] : LODE_NONE;
 		walk->owners[i] = ends && !(is_host && is_known) ? i : owner;
 		walk->entries[i] = begins ? function : ends ? LODE_NONE : entry;
@@ -309,7 +312,7 @@ static void label_stacks(
 		if (begins) {
 			LodeServiceCaller named = caller;
 			named.called = walk->called[i];
-			named.is_copy = walk->is_copying[i];
+			named.work = walk->works[i];
 			share_of(self, function, LODE_NONE, &named, &labels[SERVICE][i]);
 			share_of(self, function, LODE_NONE, &everybody, &labels[ALL_SERVICE][i]);
 		}
@@ -396,14 +399,16 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 			continue;
 		if (walk->owners[i] == LODE_NONE) {
 			add_families(self, walk, roles, i);
+			LodeServiceCaller unknown = nobody;
+			unknown.work = walk->works[i];
 			if (walk->entries[i] != LODE_NONE)
-				add_cost(self, walk->entries[i], LODE_NONE, &nobody, walk->costs[i],
-					walk->samples[i])
+				add_cost(self, walk->entries[i], LODE_NONE, &unknown,
+					walk->costs[i], walk->samples[i])
 					->caller.nearest += nearest;
 		} else if (walk->entries[i] != LODE_NONE) {
 			LodeServiceCaller caller = caller_at(self, walk, walk->owners[i]);
 			caller.called = walk->called[i];
-			caller.is_copy = walk->is_copying[i];
+			caller.work = walk->works[i];
 			add_cost(self, walk->entries[i], LODE_NONE, &caller, 0, 0)
 				->caller.nearest += nearest;
 		}
@@ -418,7 +423,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 		g_new(uint32_t, MAX(n, 1)), g_new0(const char *, MAX(n, 1)),
 		g_new0(double, MAX(n, 1)), g_new0(double, MAX(n, 1)),
 		g_hash_table_new(g_str_hash, g_str_equal), g_new0(bool, MAX(n, 1)),
-		g_new0(bool, MAX(n, 1))};
+		g_new0(LodeObjectWork, MAX(n, 1))};
 	uint32_t *labels[N_LABELS];
 
 	for (unsigned k = 0; k < N_LABELS; k++)
@@ -448,7 +453,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	g_free(walk.entries);
 	g_free(walk.hosts);
 	g_free(walk.is_in_run_time);
-	g_free(walk.is_copying);
+	g_free(walk.works);
 	g_free(walk.called);
 	g_free(walk.costs);
 	g_free(walk.samples);
@@ -655,7 +660,7 @@ static void take_calls(Search *self, const Role *roles, const GArray *counted)
 
 LODE_ORDER(compare_shares, Share, LODE_ASCENDING(function), LODE_ASCENDING(family),
 	LODE_DESCENDING(caller.cost), LODE_ASCENDING(caller.function), LODE_ASCENDING(caller.line),
-	g_strcmp0(left->caller.called, right->caller.called), LODE_ASCENDING(caller.is_copy))
+	g_strcmp0(left->caller.called, right->caller.called), LODE_ASCENDING(caller.work))
 
 LODE_ORDER(compare_services, LodeService, LODE_DESCENDING(inclusive), LODE_ASCENDING(family),
 	LODE_ASCENDING(function))
@@ -689,7 +694,7 @@ static void add_caller(
 
 	if (caller.function == LODE_NONE) {
 		service->unknown += caller.cost;
-		if (caller.called != NULL) {
+		if (caller.called != NULL || caller.work != LODE_OBJECT_WORK_NONE) {
 			g_array_append_val(out->nameless, caller);
 			service->n_nameless++;
 		}

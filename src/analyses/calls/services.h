@@ -22,6 +22,7 @@
 #pragma once
 
 #include "analyses/calls/function_families.h"
+#include "analyses/calls/special_members.h"
 
 /* An own function and line that calls. */
 typedef struct {
@@ -31,11 +32,11 @@ typedef struct {
 	/* The name that it is called by there, where that is not its own: of strcmp "strcoll",
 	 * which jumps to it in some locales. NULL: its own, or not known. */
 	const char *called;
-	bool is_copy;   /* it copies an object there (special_members.h) */
-	double cost;    /* of the event, that came from there */
-	double samples; /* likewise; NaN: from calls */
-	double calls;   /* NaN: from stacks */
-	double nearest; /* of the cost, what has no service nearer: see LodeService */
+	LodeObjectWork work; /* that it is done for there */
+	double cost;         /* of the event, that came from there */
+	double samples;      /* likewise; NaN: from calls */
+	double calls;        /* NaN: from stacks */
+	double nearest;      /* of the cost, what has no service nearer: see LodeService */
 } LodeServiceCaller;
 
 typedef struct {
@@ -57,7 +58,8 @@ typedef struct {
 	LodeCallSource source;
 	GArray *services; /* LodeService, by falling inclusive cost */
 	GArray *callers;  /* LodeServiceCaller, of each service by falling cost */
-	GArray *nameless; /* LodeServiceCaller: parts of `unknown` of which `called` is known */
+	GArray *nameless; /* LodeServiceCaller: parts of `unknown` of which `called` or `work` is
+	                     known */
 	GStringChunk *strings; /* `called` of callers */
 } LodeServices;
 

@@ -88,9 +88,34 @@ static Member member_of(const char *name)
 	                                          : NO_MEMBER;
 }
 
-bool lode_is_copy_of_object(const char *function)
+static bool is_any_of(const char *function, const char *const *patterns)
 {
-	return member_of(function) == COPY;
+	bool is_any = false;
+
+	for (; *patterns != NULL && !is_any; patterns++)
+		is_any = g_pattern_match_simple(*patterns, function);
+	return is_any;
+}
+
+static bool is_clone(const char *function)
+{
+	return strstr(function, " as core::clone::Clone>::clone") != NULL;
+}
+
+LodeObjectWork lode_object_work_of(const char *function)
+{
+	/* What the compiler does not inline of containers, which call themselves for parts. */
+	static const char *const copies[] = {
+		"*std::_Rb_tree<*>::_M_copy*", "*std::_Hashtable<*>::_M_assign*", NULL};
+	static const char *const ends[] = {"*std::_Rb_tree<*>::_M_erase(*",
+		"*std::_Hashtable<*>::clear(*", "core::ptr::drop_in_place*",
+		"<* as core::ops::drop::Drop>::drop", NULL};
+	Member member = member_of(function);
+
+	if (member == COPY || is_clone(function) || is_any_of(function, copies))
+		return LODE_OBJECT_WORK_COPY;
+	return member == DESTRUCTOR || is_any_of(function, ends) ? LODE_OBJECT_WORK_END
+	                                                         : LODE_OBJECT_WORK_NONE;
 }
 
 bool lode_is_special_member(const char *function)
@@ -103,6 +128,11 @@ bool lode_is_special_member(const char *function)
 /* Stands for several lines. */
 enum { SEVERAL = G_MAXINT };
 
+static bool is_followed(const char *function)
+{
+	return lode_is_special_member(function) || is_clone(function);
+}
+
 /* Adds the own lines of an instruction to those of their functions. */
 static void add_lines(GHashTable *line_of, const LodeOwnLines *own, uint32_t instruction)
 {
@@ -114,9 +144,9 @@ static void add_lines(GHashTable *line_of, const LodeOwnLines *own, uint32_t ins
 		void *line = GINT_TO_POINTER(MIN(one->location->line, SEVERAL));
 		if (one->location->file == NULL ||
 			!lode_own_lines_is_own_file(own, one->location->file) ||
-			!lode_is_special_member(one->function))
+			!is_followed(one->function))
 			continue;
-		if (known != NULL && known != line)
+		if (known != NULL && known != line && !is_clone(one->function))
 			line = GINT_TO_POINTER(SEVERAL);
 		g_hash_table_insert(line_of, (char *)one->function, line);
 	}
@@ -128,10 +158,10 @@ static bool has_members(const LodeProfile *profile)
 	bool has = false;
 
 	for (guint i = 0; i < profile->functions->len && !has; i++)
-		has = lode_is_special_member(lode_profile_function(profile, i)->name);
+		has = is_followed(lode_profile_function(profile, i)->name);
 	for (guint i = 0; i < profile->locations->len && !has; i++) {
 		const char *inlined = LODE_AT(profile->locations, LodeLocation, i).inlined;
-		has = inlined != NULL && lode_is_special_member(inlined);
+		has = inlined != NULL && is_followed(inlined);
 	}
 	return has;
 }

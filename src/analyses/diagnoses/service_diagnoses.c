@@ -343,6 +343,76 @@ static void join_small(Diagnosing *self)
 	g_array_sort(self->parts, compare_parts);
 }
 
+static bool copies(const Part *part)
+{
+	return part->caller.work == LODE_OBJECT_WORK_COPY;
+}
+
+static bool frees(const Part *part)
+{
+	static const char *const names[] = {
+		"free", "operator delete", "operator delete[]", "munmap", NULL};
+
+	return !copies(part) &&
+	       (part->caller.work == LODE_OBJECT_WORK_END || g_strv_contains(names, part->said));
+}
+
+/* What the parts of one diagnosis do with objects. */
+typedef struct {
+	const LodeServiceRule *rule; /* of copies; NULL: the parts have none */
+	double all, copied, freed;
+} ObjectWork;
+
+static guint sum_work(const Diagnosing *self, guint begin, ObjectWork *out)
+{
+	double most = 0;
+
+	*out = (ObjectWork){0};
+	guint end = end_of_whole(self, begin, &out->all);
+	for (guint i = begin; i < end; i++) {
+		const Part *part = part_at(self, i);
+		out->copied += copies(part) ? part->caller.cost : 0;
+		out->freed += frees(part) ? part->caller.cost : 0;
+		if (part->rule->copies != NULL && part->caller.cost > most) {
+			out->rule = part->rule->copies;
+			most = part->caller.cost;
+		}
+	}
+	return end;
+}
+
+static void give_to(Diagnosing *self, guint begin, guint end, const LodeServiceRule *rule)
+{
+	for (guint i = begin; i < end; i++) {
+		Part *part = &g_array_index(self->parts, Part, i);
+		part->rule = rule;
+		part->whole = rule;
+	}
+}
+
+/* Gives to a rule of copies what is mostly copies of objects and their ends: what they allocate,
+ * move and hash is one thing to change. What only frees is of the copies, if there are any. */
+static void join_copies(Diagnosing *self)
+{
+	const LodeServiceRule *rule = NULL;
+	ObjectWork work;
+
+	for (guint i = 0, end; i < self->parts->len; i = end) {
+		end = sum_work(self, i, &work);
+		if (work.rule == NULL || work.all - work.freed < MUCH * work.all ||
+			work.copied < MOST * (work.all - work.freed))
+			continue;
+		rule = work.rule;
+		give_to(self, i, end, rule);
+	}
+	for (guint i = 0, end; rule != NULL && i < self->parts->len; i = end) {
+		end = sum_work(self, i, &work);
+		if (work.rule != NULL && work.all - work.freed < MUCH * work.all)
+			give_to(self, i, end, rule);
+	}
+	g_array_sort(self->parts, compare_parts);
+}
+
 /* --- what is known of their calls --- */
 
 static const LodeAttributeMark call_marks[] = {{"kind:call", IS_CALL}, {"loop:*", IN_LOOP},
@@ -544,7 +614,7 @@ typedef struct {
 	double in_loop, unchanged, observed; /* time from calls of which it is known */
 	double repeated;                     /* of them, by functions that do nothing new then */
 	bool is_steps;        /* of an interpreter, for the lines that are said to call */
-	double copied, freed; /* time of copying objects, and of what ends them again */
+	double copied, freed; /* time of copying objects, and of freeing them or others */
 } Summary;
 
 static bool has_inlined(const Diagnosing *self, uint32_t instruction, const char *function)
@@ -580,8 +650,6 @@ static void add_inlined(
 	}
 }
 
-static const char *const frees[] = {"free", "operator delete", "operator delete[]", "munmap", NULL};
-
 static void summarise(
 	const Diagnosing *self, guint begin, guint end, LodeDiagnosis *diagnosis, Summary *out)
 {
@@ -601,8 +669,8 @@ static void summarise(
 		out->all += caller->cost;
 		out->saves += caller->cost * part->rule->factor;
 		add_to_sums(out->names, part->said, 0, i, caller->cost);
-		out->copied += caller->is_copy ? caller->cost : 0;
-		out->freed += g_strv_contains(frees, part->said) ? caller->cost : 0;
+		out->copied += copies(part) ? caller->cost : 0;
+		out->freed += frees(part) ? caller->cost : 0;
 		if (caller->function == LODE_NONE) {
 			out->unknown += caller->cost;
 			continue;
@@ -888,14 +956,6 @@ static const LodeServiceRule *rule_of_chains(const Diagnosing *self, const LodeS
 	return rule->chains;
 }
 
-/* Most blocks are made by copies of objects. */
-static bool is_copied(const LodeServiceRule *rule, const Summary *sums)
-{
-	double made = sums->all - sums->freed;
-
-	return rule->copies != NULL && made >= MUCH * sums->all && sums->copied >= MOST * made;
-}
-
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -913,20 +973,17 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	const LodeServiceRule *chained = rule_of_chains(self, rule, &sums, diagnosis);
 	bool is_chained = chained != rule;
 	rule = chained;
-	const char *title = rule->title;
-	if (is_copied(rule, &sums)) {
-		double percent = 100 * sums.copied / (sums.all - sums.freed);
-		lode_diagnosis_add_evidence(diagnosis, percent, "%",
-			"%.0f %% of what makes blocks is in copies of objects", percent);
-		rule = rule->copies;
-		title = rule->title;
+	if (sums.copied >= MUCH * sums.all && sums.copied >= MOST * (sums.all - sums.freed)) {
+		double copied = 100 * sums.copied / sums.all, freed = 100 * sums.freed / sums.all;
+		lode_diagnosis_add_evidence(diagnosis, copied, "%",
+			"%.0f %% of it makes copies, %.0f %% frees blocks", copied, freed);
 	}
 	if (rule->repeated != NULL && sums.repeated >= MOST * sums.all)
 		rule = rule->repeated;
 	g_free(diagnosis->cause);
 	diagnosis->cause = g_strdup(rule->cause);
-	diagnosis->title = sums.is_steps && title != NULL ? g_strdup(title)
-	                                                  : title_text(title, &sums);
+	diagnosis->title = sums.is_steps && rule->title != NULL ? g_strdup(rule->title)
+	                                                        : title_text(rule->title, &sums);
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
 	                             : g_strdup(g_array_index(sums.names, Sum, 0).key);
@@ -990,6 +1047,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 	}
 	take_steps(&self);
 	join_small(&self);
+	join_copies(&self);
 	double cost;
 	guint first = out->diagnoses->len;
 	for (guint i = 0, end; i < self.parts->len; i = end) {

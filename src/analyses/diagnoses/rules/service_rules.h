@@ -26,7 +26,7 @@ typedef struct LodeServiceRule {
 	const struct LodeServiceRule *repeated;
 	/* Likewise, where its loops go over many nodes that share a bucket. */
 	const struct LodeServiceRule *chains;
-	/* Likewise, where most blocks are made by copies of objects. */
+	/* Whose diagnosis it is in, where most of the time is in copies of objects. */
 	const struct LodeServiceRule *copies;
 } LodeServiceRule;
 

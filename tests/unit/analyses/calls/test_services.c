@@ -620,9 +620,12 @@ static void test_members(void)
 		"100: main main.cc:10 50, main main.cc:10 30, Board::Board(Board const&) "
 		"main.cc:3 20, nobody 0");
 	const LodeService *service = lode_services_find(scene.services, 2, LODE_NONE);
-	g_assert_true(lode_service_caller(scene.services, service, 0)->is_copy);
-	g_assert_false(lode_service_caller(scene.services, service, 1)->is_copy);
-	g_assert_true(lode_service_caller(scene.services, service, 2)->is_copy);
+	g_assert_cmpint(
+		lode_service_caller(scene.services, service, 0)->work, ==, LODE_OBJECT_WORK_COPY);
+	g_assert_cmpint(
+		lode_service_caller(scene.services, service, 1)->work, ==, LODE_OBJECT_WORK_NONE);
+	g_assert_cmpint(
+		lode_service_caller(scene.services, service, 2)->work, ==, LODE_OBJECT_WORK_COPY);
 	g_assert_cmpfloat(lode_service_caller(scene.services, service, 0)->nearest, ==, 50);
 	scene_clear(&scene);
 }

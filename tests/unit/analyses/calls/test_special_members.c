@@ -5,44 +5,59 @@
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 
+#define NONE LODE_OBJECT_WORK_NONE
+#define COPY LODE_OBJECT_WORK_COPY
+#define END LODE_OBJECT_WORK_END
+
 static void test_names(void)
 {
 	static const struct {
 		const char *name;
-		bool is_member, is_copy;
+		bool is_member;
+		LodeObjectWork work;
 	} cases[] = {
-		{"Board::Board(Board const&)", true, true},
-		{"Board::operator=(Board const&)", true, true},
-		{"Board::Board(Board&&)", true, false},
-		{"Board::~Board()", true, false},
-		{"Board::Board()", true, false},
-		{"a::Map<int, b::C<d> >::Map(a::Map<int, b::C<d> > const&)", true, true},
+		{"Board::Board(Board const&)", true, COPY},
+		{"Board::operator=(Board const&)", true, COPY},
+		{"Board::Board(Board&&)", true, NONE},
+		{"Board::~Board()", true, END},
+		{"Board::Board()", true, NONE},
+		{"a::Map<int, b::C<d> >::Map(a::Map<int, b::C<d> > const&)", true, COPY},
 		{"std::vector<char, std::allocator<char> >::vector(std::vector<char, "
 		 "std::allocator<char> > const&)",
-			true, true},
+			true, COPY},
 		{"(anonymous namespace)::Board::Board((anonymous namespace)::Board const&)", true,
-			true},
-		{"Board::Board(Board const&) [clone .isra.0]", true, true},
-		{"Board::Board(int)", false, false},
-		{"Board::Board(Board const*)", false, false},
-		{"Board::Board(Boards const&)", false, false},
-		{"Board::board(Board const&)", false, false},
-		{"Board::operator==(Board const&) const", false, false},
-		{"Board::operator()(Board const&)", false, false},
-		{"~Board()", false, false},
-		{"Board(Board const&)", false, false},
-		{"::Board()", false, false},
-		{"main", false, false},
-		{"", false, false},
-		{"<T as core::clone::Clone>::clone", false, false},
-		{"java.util.HashMap.<init>()", false, false},
-		{"std::(", false, false},
-		{">>::a(", false, false},
+			COPY},
+		{"Board::Board(Board const&) [clone .isra.0]", true, COPY},
+		{"Board::Board(int)", false, NONE},
+		{"Board::Board(Board const*)", false, NONE},
+		{"Board::Board(Boards const&)", false, NONE},
+		{"Board::board(Board const&)", false, NONE},
+		{"Board::operator==(Board const&) const", false, NONE},
+		{"Board::operator()(Board const&)", false, NONE},
+		{"~Board()", false, NONE},
+		{"Board(Board const&)", false, NONE},
+		{"::Board()", false, NONE},
+		{"main", false, NONE},
+		{"", false, NONE},
+		{"<T as core::clone::Clone>::clone", false, COPY},
+		{"<alloc::collections::btree::map::BTreeMap<K,V,A> as "
+		 "core::clone::Clone>::clone::clone_subtree",
+			false, COPY},
+		{"<hashbrown::raw::RawTable<T,A> as core::ops::drop::Drop>::drop", false, END},
+		{"core::ptr::drop_in_place<w::World>", false, END},
+		{"std::_Rb_tree_node<int>* std::_Rb_tree<int, int>::_M_copy<false>(int)", false,
+			COPY},
+		{"std::_Rb_tree<int, int>::_M_erase(std::_Rb_tree_node<int>*)", false, END},
+		{"std::_Rb_tree<int, int>::_M_erase_aux(int)", false, NONE},
+		{"std::_Rb_tree<int, int>::find(int const&)", false, NONE},
+		{"java.util.HashMap.<init>()", false, NONE},
+		{"std::(", false, NONE},
+		{">>::a(", false, NONE},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		if (lode_is_special_member(cases[i].name) != cases[i].is_member ||
-			lode_is_copy_of_object(cases[i].name) != cases[i].is_copy)
+			lode_object_work_of(cases[i].name) != cases[i].work)
 			g_test_fail_printf("'%s'", cases[i].name);
 	}
 }

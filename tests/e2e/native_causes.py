@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Causes in compiled programs, whose leaves alone would say another: each program spends most of
+its time in one line, and the first diagnosis names its cause, a line and a remedy. Their neighbours
+have the same leaves for another reason. Prints TAP; skips where the kernel lets nobody sample, and
+those for which there is no compiler.
+
+  tests/e2e/native_causes.py LODE
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+COMPILERS = {"cc": ["c++", "-std=c++17", "-O2", "-g"], "rs": ["rustc", "-O", "-g"]}
+
+MAP = """#include <cstdio>
+#include <map>
+#include <string>
+using Stock = std::map<std::string, int>;
+struct Store {
+    Stock stock_;
+    __attribute__((noinline)) Stock stock() const { return stock_; }
+};
+int main() {
+    Store store;
+    long sum = 0;
+    for (int i = 0; i < 3000; i++)
+        store.stock_["a long name of article " + std::to_string(i)] = i;
+    for (int i = 0; i < 2500; i++)
+        sum += store.stock().size();
+    printf("%ld\\n", sum);
+}
+"""
+
+TABLE = """#include <cstdio>
+#include <vector>
+struct Game { std::vector<std::vector<int>> cells; };
+__attribute__((noinline)) static int look(const Game &game, int y) {
+    auto cells = game.cells;
+    return cells[y][y];
+}
+int main() {
+    Game game;
+    long sum = 0;
+    game.cells.assign(64, std::vector<int>(64, 1));
+    for (int i = 0; i < 400000; i++)
+        sum += look(game, i % 64);
+    printf("%ld\\n", sum);
+}
+"""
+
+CLONE = """use std::collections::HashMap;
+#[derive(Clone)]
+struct World {
+    names: Vec<String>,
+    rows: HashMap<String, Vec<u32>>,
+}
+#[inline(never)]
+fn step(world: &World, k: usize) -> usize {
+    let copy = world.clone();
+    copy.names.len() + copy.rows.len() + k
+}
+fn main() {
+    let mut world = World { names: Vec::new(), rows: HashMap::new() };
+    for i in 0..1000u32 {
+        world.names.push(format!("name {}", i));
+        world.rows.insert(format!("row {}", i), vec![i]);
+    }
+    println!("{}", (0..10000).map(|k| step(&world, k)).sum::<usize>());
+}
+"""
+
+MADE = """#include <cstdio>
+#include <map>
+#include <string>
+__attribute__((noinline)) static size_t distinct(unsigned seed) {
+    std::map<std::string, int> seen;
+    for (int i = 0; i < 200; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        seen["a long name of article " + std::to_string(seed >> 24)]++;
+    }
+    return seen.size();
+}
+int main() {
+    size_t sum = 0;
+    for (int i = 0; i < 25000; i++)
+        sum += distinct(i);
+    printf("%zu\\n", sum);
+}
+"""
+
+# Name, suffix of the source, its text, the cause, what the title and the remedy say, and the lines
+# of which the place is one. In place of the cause of a neighbour what no title may say.
+COPIES = "copies of objects"
+PROGRAMS = [
+    ("a map that is returned by value", "cc", MAP, "service-allocator", COPIES, "reference", (7, 15)),
+    ("a table that auto copies", "cc", TABLE, "service-allocator", COPIES, "reference", (4, 5, 7)),
+    ("a structure that is cloned", "rs", CLONE, "service-allocator", COPIES, "reference", (9, 11)),
+]
+NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES)]
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", check=False)
+
+
+def diagnoses_of(lode, suffix, text):
+    """The diagnoses of a program's run, or what kept it from running."""
+    with open("main." + suffix, "w", encoding="utf-8") as source:
+        source.write(text)
+    for command in ([*COMPILERS[suffix], "main." + suffix, "-o", "program"],
+                    [lode, "run", "-o", "program.lode", "--", "./program"]):
+        done = run(*command)
+        if done.returncode != 0:
+            return done.stderr[-400:]
+    return json.loads(run(lode, "report", "program.lode", "--format", "json").stdout)["diagnoses"]
+
+
+def told(one):
+    scope = one["scope"]
+    return (f"{one['cause']}: {one['title']} at {os.path.basename(scope.get('file') or '')}:"
+            f"{scope.get('line')}: {one['remedy']}")
+
+
+def fault_of(lode, suffix, text, cause, title, remedy, lines):
+    """What is wrong with the first diagnosis; None: nothing."""
+    found = diagnoses_of(lode, suffix, text)
+    if isinstance(found, str) or not found:
+        return found or "no diagnosis"
+    first = found[0]
+    is_right = (first["cause"] == cause and title in first["title"] and
+                re.search(remedy, first["remedy"]) and first["scope"].get("line") in lines)
+    return None if is_right else told(first)
+
+
+def fault_of_neighbour(lode, suffix, text, title):
+    found = diagnoses_of(lode, suffix, text)
+    if isinstance(found, str):
+        return found
+    wrong = [told(one) for one in found if title in one["title"]]
+    return wrong[0] if wrong else None
+
+
+def main():
+    lode = os.path.realpath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        if run(lode, "record", "-o", "true.data", "--", "/bin/true").returncode != 0:
+            print("1..0 # SKIP nobody may sample here")
+            return
+        cases = ([(fault_of, *one) for one in PROGRAMS] +
+                 [(fault_of_neighbour, *one) for one in NEIGHBOURS])
+        print(f"1..{len(cases)}")
+        for number, (check, name, suffix, *rest) in enumerate(cases, 1):
+            if not shutil.which(COMPILERS[suffix][0]):
+                print(f"ok {number} - {name} # SKIP no {COMPILERS[suffix][0]}")
+                continue
+            fault = check(lode, suffix, *rest)
+            print(f"{'not ' if fault else ''}ok {number} - {name}")
+            if fault:
+                print("# " + fault.replace("\n", "\n# "))
+
+
+main()
