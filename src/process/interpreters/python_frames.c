@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/interpreters/python_frames.h"
 
+#include "process/interpreters/foreign_memory.h"
+
 #include <string.h>
 
 enum {
@@ -85,38 +87,6 @@ void lode_python_frames_free(LodePythonFrames *self)
 	g_free(self);
 }
 
-/* --- memory --- */
-
-static bool read_all(const LodePythonFrames *self, uint64_t address, void *to, size_t size)
-{
-	return address != 0 && address <= UINT64_MAX - size &&
-	       self->memory.read(self->memory.data, address, to, size) == size;
-}
-
-/* 0 also where nothing can be read. */
-static uint64_t read_pointer(const LodePythonFrames *self, uint64_t address)
-{
-	uint64_t value;
-
-	return read_all(self, address, &value, sizeof(value)) ? value : 0;
-}
-
-static uint64_t u64_at(const uint8_t *bytes, size_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
-static uint32_t u32_at(const uint8_t *bytes, size_t offset)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 /* --- threads --- */
 
 /* The number of the thread that has a PyThreadState; 0: not known. Where only the C library knows
@@ -127,14 +97,16 @@ static uint64_t number_of(LodePythonFrames *self, uint64_t thread, pid_t wanted)
 	uint32_t number = 0;
 
 	if (layout->native_thread != 0)
-		return read_pointer(self, thread + layout->native_thread);
-	uint64_t posix_thread = read_pointer(self, thread + layout->posix_thread);
+		return lode_foreign_pointer(&self->memory, thread + layout->native_thread);
+	uint64_t posix_thread = lode_foreign_pointer(&self->memory, thread + layout->posix_thread);
 	if (self->thread_number != 0)
-		return read_all(self, posix_thread + self->thread_number, &number, sizeof(number))
+		return lode_foreign_read(&self->memory, posix_thread + self->thread_number, &number,
+			       sizeof(number))
 		               ? number
 		               : 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(thread_numbers); i++) {
-		if (!read_all(self, posix_thread + thread_numbers[i], &number, sizeof(number)) ||
+		if (!lode_foreign_read(&self->memory, posix_thread + thread_numbers[i], &number,
+			    sizeof(number)) ||
 			number != (uint32_t)wanted)
 			continue;
 		self->thread_number = thread_numbers[i];
@@ -146,29 +118,31 @@ static uint64_t number_of(LodePythonFrames *self, uint64_t thread, pid_t wanted)
 static void list_threads_of(LodePythonFrames *self, uint64_t interpreter, pid_t wanted)
 {
 	const LodePythonLayout *layout = &self->layout;
-	uint64_t thread = read_pointer(self, interpreter + layout->threads_head);
+	uint64_t thread = lode_foreign_pointer(&self->memory, interpreter + layout->threads_head);
 
 	for (unsigned i = 0; i < MAX_THREADS && thread != 0; i++) {
-		if (read_pointer(self, thread + layout->interpreter) != interpreter)
+		if (lode_foreign_pointer(&self->memory, thread + layout->interpreter) !=
+			interpreter)
 			return;
 		uint64_t tid = number_of(self, thread, wanted);
 		if (tid > 0 && tid <= INT32_MAX)
 			g_hash_table_insert(self->threads, GINT_TO_POINTER((gint)tid),
 				g_memdup2(&thread, sizeof(thread)));
-		thread = read_pointer(self, thread + layout->next_thread);
+		thread = lode_foreign_pointer(&self->memory, thread + layout->next_thread);
 	}
 }
 
 static void list_threads(LodePythonFrames *self, pid_t wanted)
 {
 	const LodePythonLayout *layout = &self->layout;
-	uint64_t interpreter = read_pointer(
-		self, self->symbols.runtime + layout->interpreters_head);
+	uint64_t interpreter = lode_foreign_pointer(
+		&self->memory, self->symbols.runtime + layout->interpreters_head);
 
 	g_hash_table_remove_all(self->threads);
 	for (unsigned i = 0; i < MAX_INTERPRETERS && interpreter != 0; i++) {
 		list_threads_of(self, interpreter, wanted);
-		interpreter = read_pointer(self, interpreter + layout->next_interpreter);
+		interpreter = lode_foreign_pointer(
+			&self->memory, interpreter + layout->next_interpreter);
 	}
 }
 
@@ -204,7 +178,7 @@ static gunichar character_at(const uint8_t *bytes, size_t i, unsigned width)
 	if (width == 1)
 		return bytes[i];
 	if (width == 4)
-		return u32_at(bytes, i * 4);
+		return lode_u32_at(bytes, i * 4);
 	memcpy(&two, bytes + i * 2, sizeof(two));
 	return two;
 }
@@ -215,23 +189,23 @@ static const char *read_text(LodePythonFrames *self, uint64_t address)
 	const LodePythonLayout *layout = &self->layout;
 	uint8_t head[MAX_HEAD_BYTES], bytes[MAX_NAME * 4];
 
-	if (!read_all(self, address, head, layout->ascii_bytes) ||
-		u64_at(head, layout->type) != self->symbols.text_type)
+	if (!lode_foreign_read(&self->memory, address, head, layout->ascii_bytes) ||
+		lode_u64_at(head, layout->type) != self->symbols.text_type)
 		return NULL;
 	/* interned, three bits: bytes of a character, one each: compact, ASCII */
-	uint32_t state = u32_at(head, layout->text_state);
+	uint32_t state = lode_u32_at(head, layout->text_state);
 	/* `interned`, at most 3, has two bits, or in builds without a global lock 8 or 16 */
 	if ((state & UINT8_MAX) <= 3)
 		state >>= (state & UINT16_MAX) <= 3 ? 14 : 6;
 	unsigned width = state >> 2 & 7;
 	bool is_compact = (state >> 5 & 1) != 0, is_ascii = (state >> 6 & 1) != 0;
-	uint64_t length = u64_at(head, layout->text_length);
+	uint64_t length = lode_u64_at(head, layout->text_length);
 	if (!is_compact || (width != 1 && width != 2 && width != 4) || length > INT64_MAX)
 		return NULL;
 	size_t n = MIN(length, MAX_NAME);
-	if (n > 0 &&
-		!read_all(self, address + (is_ascii ? layout->ascii_bytes : layout->text_bytes),
-			bytes, n * width))
+	if (n > 0 && !lode_foreign_read(&self->memory,
+			     address + (is_ascii ? layout->ascii_bytes : layout->text_bytes), bytes,
+			     n * width))
 		return NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
 	for (size_t i = 0; i < n; i++) {
@@ -248,13 +222,13 @@ static void read_lines(LodePythonFrames *self, uint64_t address, Code *code)
 	const LodePythonLayout *layout = &self->layout;
 	uint8_t head[MAX_HEAD_BYTES];
 
-	if (!read_all(self, address, head, layout->bytes_data) ||
-		u64_at(head, layout->type) != self->symbols.bytes_type)
+	if (!lode_foreign_read(&self->memory, address, head, layout->bytes_data) ||
+		lode_u64_at(head, layout->type) != self->symbols.bytes_type)
 		return;
-	size_t size = MIN(u64_at(head, layout->size), MAX_TABLE_BYTES);
+	size_t size = MIN(lode_u64_at(head, layout->size), MAX_TABLE_BYTES);
 	uint8_t *bytes = g_malloc(MAX(size, 1));
 	g_autoptr(GBytes) table = g_bytes_new_take(bytes, size);
-	if (size > 0 && read_all(self, address + layout->bytes_data, bytes, size))
+	if (size > 0 && lode_foreign_read(&self->memory, address + layout->bytes_data, bytes, size))
 		lode_python_lines_read(
 			layout->table, table, code->first_line, code->n_bytes, code->table);
 }
@@ -274,23 +248,23 @@ static bool read_code_head(const LodePythonFrames *self, uint64_t address, Code 
 	const LodePythonLayout *layout = &self->layout;
 	uint8_t head[MAX_HEAD_BYTES];
 
-	if (!read_all(self, address, head, layout->code_bytes) ||
-		u64_at(head, layout->type) != self->symbols.code_type)
+	if (!lode_foreign_read(&self->memory, address, head, layout->code_bytes) ||
+		lode_u64_at(head, layout->type) != self->symbols.code_type)
 		return false;
-	uint64_t instructions = 0, n_bytes = 2 * u64_at(head, layout->size);
-	uint32_t first_line = u32_at(head, layout->code_first_line);
+	uint64_t instructions = 0, n_bytes = 2 * lode_u64_at(head, layout->size);
+	uint32_t first_line = lode_u32_at(head, layout->code_first_line);
 	if (layout->code_instructions != 0) {
-		instructions = u64_at(head, layout->code_instructions);
-		n_bytes = read_pointer(self, instructions + layout->size);
+		instructions = lode_u64_at(head, layout->code_instructions);
+		n_bytes = lode_foreign_pointer(&self->memory, instructions + layout->size);
 	}
 	if (n_bytes > MAX_CODE_BYTES || first_line > LODE_SCRIPT_MAX_LINE)
 		return false;
 	*out = (Code){
 		.first_line = MAX(first_line, 1),
 		.n_bytes = (uint32_t)n_bytes,
-		.name = u64_at(head, layout->code_name),
-		.file = u64_at(head, layout->code_file),
-		.lines = u64_at(head, layout->code_lines),
+		.name = lode_u64_at(head, layout->code_name),
+		.file = lode_u64_at(head, layout->code_file),
+		.lines = lode_u64_at(head, layout->code_lines),
 		.instructions = instructions,
 	};
 	return true;
@@ -365,7 +339,7 @@ static const uint8_t *read_window(LodePythonFrames *self, uint64_t frame)
 		size_t wanted = (size_t)(frame + size - starts[i]);
 		self->window_start = starts[i];
 		self->window_bytes = wanted;
-		if (read_all(self, starts[i], self->window, wanted))
+		if (lode_foreign_read(&self->memory, starts[i], self->window, wanted))
 			return in_window(self, frame, size);
 	}
 	self->window_bytes = 0;
@@ -376,7 +350,7 @@ static const uint8_t *read_window(LodePythonFrames *self, uint64_t frame)
  * meanwhile leads to none: that changes nothing in what called it. */
 static bool is_linked(const LodePythonFrames *self, uint64_t frame, uint64_t link)
 {
-	uint64_t now = read_pointer(self, link);
+	uint64_t now = lode_foreign_pointer(&self->memory, link);
 
 	return now == frame || now == 0;
 }
@@ -402,16 +376,16 @@ static uint64_t find_offset(const LodePythonFrames *self, const uint8_t *frame, 
 	switch (layout->position) {
 	case LODE_PYTHON_LAST_BYTE:
 	case LODE_PYTHON_LAST_UNIT:
-		last = (int32_t)u32_at(at, 0);
+		last = (int32_t)lode_u32_at(at, 0);
 		if (last == -1)
 			return 0;
 		return (uint64_t)last * (layout->position == LODE_PYTHON_LAST_UNIT ? 2 : 1);
 	case LODE_PYTHON_POINTER_BEFORE:
 		/* Before its first instruction, a frame has the one before that. */
-		last = (int64_t)(u64_at(at, 0) - code - layout->code_bytes);
+		last = (int64_t)(lode_u64_at(at, 0) - code - layout->code_bytes);
 		return last == -2 ? 0 : (uint64_t)last;
 	default:
-		return u64_at(at, 0) - code - layout->code_bytes;
+		return lode_u64_at(at, 0) - code - layout->code_bytes;
 	}
 }
 
@@ -420,7 +394,7 @@ static bool add_frame(LodePythonFrames *self, const uint8_t *frame, uint64_t now
 	LodeScriptLook *out_look, GArray *out_codes)
 {
 	const LodePythonLayout *layout = &self->layout;
-	uint64_t address = u64_at(frame, layout->frame_code) & ~(uint64_t)layout->tags;
+	uint64_t address = lode_u64_at(frame, layout->frame_code) & ~(uint64_t)layout->tags;
 
 	if (layout->frame_owner != 0) {
 		if (frame[layout->frame_owner] > layout->last_owner)
@@ -450,9 +424,9 @@ LodeFramesOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uin
 	self->window_bytes = 0;
 	if (!find_thread(self, tid, now_ns, &top))
 		return LODE_FRAMES_NONE;
-	uint64_t frame = read_pointer(self, top);
+	uint64_t frame = lode_foreign_pointer(&self->memory, top);
 	if (layout->has_cframe && frame != 0)
-		frame = read_pointer(self, frame + layout->current_frame);
+		frame = lode_foreign_pointer(&self->memory, frame + layout->current_frame);
 	for (unsigned i = 0; frame != 0 && i < MAX_STEPS; i++) {
 		if (out_look->n_frames == LODE_SCRIPT_MAX_FRAMES)
 			break;
@@ -463,7 +437,7 @@ LodeFramesOutcome lode_python_frames_read(LodePythonFrames *self, pid_t tid, uin
 			return LODE_FRAMES_TORN;
 		}
 		link = frame + layout->frame_previous;
-		frame = u64_at(bytes, layout->frame_previous);
+		frame = lode_u64_at(bytes, layout->frame_previous);
 	}
 	out_look->flags = frame != 0 ? LODE_SCRIPT_IS_CUT : 0;
 	return out_look->n_frames > 0 ? LODE_FRAMES_FOUND : LODE_FRAMES_NONE;
