@@ -557,3 +557,18 @@ const uint8_t *lode_elf_file_loaded_bytes(const LodeElfFile *self, uint64_t addr
 	}
 	return NULL;
 }
+
+bool lode_elf_file_read_loaded(const LodeElfFile *self, uint64_t address, void *to, size_t n)
+{
+	for (size_t i = 0; i < self->n_segments; i++) {
+		const Elf64_Phdr *segment = &self->segments[i];
+		uint64_t offset = address - segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD && offset < segment->p_filesz &&
+			is_within(self, segment->p_offset, segment->p_filesz))
+			return segment->p_filesz - offset >= n &&
+			       pread(self->fd, to, n, (off_t)(segment->p_offset + offset)) ==
+			               (ssize_t)n;
+	}
+	return false;
+}

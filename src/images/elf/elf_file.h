@@ -93,3 +93,6 @@ const LodeElfRange *lode_elf_file_find_range(const LodeElfFile *self, uint64_t a
 
 /* File bytes at a virtual address, by the loaded segments; NULL: none. As for sections. */
 const uint8_t *lode_elf_file_loaded_bytes(const LodeElfFile *self, uint64_t address, size_t *out_n);
+
+/* Some of these, without reading more of the file. */
+bool lode_elf_file_read_loaded(const LodeElfFile *self, uint64_t address, void *to, size_t n);

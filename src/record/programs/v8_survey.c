@@ -6,11 +6,11 @@
 #include "base/bits.h"
 #include "base/monotonic_clock.h"
 #include "base/text/maps_line.h"
+#include "images/elf/elf_file.h"
 #include "sources/allocations/heap_log_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,25 +94,16 @@ static uint64_t now_ns(void)
 
 /* --- V8's published symbols --- */
 
-/* The value of a symbol, from the file; 0 if its section has no bytes there. */
-static int32_t value_of(Elf *elf, const GElf_Sym *symbol)
+/* The value of a symbol, from the file; 0 if it has no bytes there. */
+static int32_t value_of(const LodeElfFile *file, const Elf64_Sym *symbol)
 {
-	Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
-	GElf_Shdr header;
-	int32_t value = 0;
-	size_t size;
-	const char *file = elf_rawfile(elf, &size);
+	int32_t value;
 
-	if (section == NULL || file == NULL || gelf_getshdr(section, &header) == NULL ||
-		header.sh_type == SHT_NOBITS || symbol->st_value < header.sh_addr)
-		return 0;
-	uint64_t offset = header.sh_offset + (symbol->st_value - header.sh_addr);
-	if (offset <= size && size - offset >= sizeof(value))
-		memcpy(&value, file + offset, sizeof(value));
-	return value;
+	return lode_elf_file_read_loaded(file, symbol->st_value, &value, sizeof(value)) ? value : 0;
 }
 
-static void take_symbol(Layout *self, Elf *elf, const char *name, const GElf_Sym *symbol)
+static void take_symbol(
+	Layout *self, const LodeElfFile *file, const char *name, const Elf64_Sym *symbol)
 {
 	static const char prefix[] = "v8dbg_", type[] = "type_";
 	int32_t value;
@@ -120,7 +111,7 @@ static void take_symbol(Layout *self, Elf *elf, const char *name, const GElf_Sym
 	if (name == NULL || !g_str_has_prefix(name, prefix))
 		return;
 	name += strlen(prefix);
-	value = value_of(elf, symbol);
+	value = value_of(file, symbol);
 	g_hash_table_insert(self->values, g_strdup(name), GINT_TO_POINTER(value));
 	const char *end = strstr(name, "__");
 	if (g_str_has_prefix(name, type) && end != NULL)
@@ -128,20 +119,16 @@ static void take_symbol(Layout *self, Elf *elf, const char *name, const GElf_Sym
 			g_strndup(name + strlen(type), (gsize)(end - name) - strlen(type)));
 }
 
-static void read_symbols(Layout *self, Elf *elf)
+static void read_symbols(Layout *self, const LodeElfFile *file)
 {
-	for (Elf_Scn *at = elf_nextscn(elf, NULL); at != NULL; at = elf_nextscn(elf, at)) {
-		GElf_Shdr header;
-		Elf_Data *data;
+	const LodeElfSection *table = lode_elf_file_find_type(file, SHT_DYNSYM);
+	LodeElfSymbols symbols;
 
-		if (gelf_getshdr(at, &header) == NULL || header.sh_type != SHT_DYNSYM ||
-			(data = elf_getdata(at, NULL)) == NULL)
-			continue;
-		GElf_Sym symbol;
-		for (int i = 0; i < MAX_SYMBOLS && gelf_getsym(data, i, &symbol) != NULL; i++)
-			take_symbol(self, elf, elf_strptr(elf, header.sh_link, symbol.st_name),
-				&symbol);
-	}
+	if (table == NULL || !lode_elf_file_symbols(file, table, &symbols))
+		return;
+	for (size_t i = 1; i < MIN(symbols.n, MAX_SYMBOLS); i++)
+		take_symbol(self, file, lode_elf_symbol_name(&symbols, &symbols.all[i]),
+			&symbols.all[i]);
 }
 
 /* False: this V8 does not publish all that is needed here. */
@@ -181,17 +168,10 @@ static bool find_offsets(Layout *self)
 
 static bool read_layout(Layout *self, const char *executable)
 {
-	int descriptor = open(executable, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf = descriptor >= 0 && elf_version(EV_CURRENT) != EV_NONE
-	                   ? elf_begin(descriptor, ELF_C_READ_MMAP, NULL)
-	                   : NULL;
+	g_autoptr(LodeElfFile) file = lode_elf_file_open_tables(executable, NULL);
 
-	if (elf != NULL && gelf_getclass(elf) == ELFCLASS64)
-		read_symbols(self, elf);
-	if (elf != NULL)
-		elf_end(elf);
-	if (descriptor >= 0)
-		close(descriptor);
+	if (file != NULL && !file->is_32 && !file->is_big_endian)
+		read_symbols(self, file);
 	return find_offsets(self);
 }
 
