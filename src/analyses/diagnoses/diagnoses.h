@@ -79,7 +79,7 @@ typedef struct {
 	GPtrArray *smaller;
 	double covered;    /* share of the processor time at the places of any */
 	double foreign;    /* likewise, inside programs that the user does not build, whose
-	                      diagnoses are set aside; 0: it is not of several programs */
+	                      diagnoses are set aside; 0: none */
 	char *foreigners;  /* the names of those that have most, "cc1, as"; NULL: none */
 	double user;       /* share of the processor time in the program's own code: a share of
 	                      the weight of the samples times this is one of the processor time */

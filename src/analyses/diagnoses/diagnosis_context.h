@@ -26,8 +26,9 @@ typedef struct {
 } LodeDiagnosisContext;
 
 /*
- * Of a profile of several programs, sets those aside that are inside programs that its user does
- * not build, such as compilers and shells, and says how much of the time is inside them: what the
- * user can change is how many are started, when, and with which options.
+ * Sets those aside that are inside programs that its user does not build, such as compilers, shells
+ * and grep, and says how much of the time is inside them: what the user can change is how many are
+ * started, when, and with which options. Of a program alone those stay that the kernel's calls, or
+ * waiting for what is outside of it, have.
  */
 void lode_foreign_diagnoses_set_aside(LodeDiagnoses *self, const LodeDiagnosisContext *context);

@@ -44,6 +44,9 @@ enum { BODY_LINES = 11, TOP_PLACES = 2 };
 /* From this share of the time on, that inside programs of the system is said. */
 #define MUCH_FOREIGN 0.05
 
+/* From this on, its places tell its user nothing. */
+#define MOSTLY_FOREIGN 0.5
+
 /* Where other findings add so much of its own cost to that of a finding, it is said. */
 #define OTHERS_MATTER 0.25
 
@@ -658,8 +661,8 @@ static void put_smaller(const View *self)
 		self->diagnoses, &self->options->terminal);
 
 	if (smaller != NULL)
-		lode_display_print(&self->options->terminal, self->out,
-			"Smaller: %s; see --explain.", smaller);
+		lode_display_print(&self->options->terminal, self->out, "%s: %s; see --explain.",
+			self->diagnoses->foreign < MUCH_FOREIGN ? "Smaller" : "Set aside", smaller);
 }
 
 /* The first that is not muted; 0: there is none. */
@@ -893,6 +896,33 @@ static void put_too_short(const View *self)
 	put_command(self, next_begin, findings, "what these samples show");
 }
 
+/* Where most of the time is inside programs of the system: their users cannot change their code,
+ * so that its places tell them nothing. */
+static bool is_foreign(const View *self)
+{
+	return self->diagnoses->foreign >= MOSTLY_FOREIGN;
+}
+
+static void put_undiagnosed_foreign(const View *self, const char *path)
+{
+	const LodeDiagnoses *diagnoses = self->diagnoses;
+	g_autofree char *names = lode_display_text(
+		diagnoses->foreigners, self->options->terminal.is_ascii);
+	g_autofree char *causes = g_strdup_printf("lode report %s --explain", path);
+	g_autofree char *functions = g_strdup_printf("lode report %s --functions", path);
+
+	lode_display_print(&self->options->terminal, self->out,
+		"No diagnosis: %.0f %% of the %s is inside programs of the system (%s), whose code "
+		"only their authors can change. Users can change options, input and environment.",
+		100 * diagnoses->foreign, diagnoses->weight, names);
+	put_smaller(self);
+	fputc('\n', self->out);
+	put_unresolved(self);
+	put_command(self, next_begin, functions, "all functions, with what they call");
+	if (diagnoses->smaller->len > 0)
+		put_command(self, further_begin, causes, "what was set aside");
+}
+
 /* The first screen of a sampled program without a diagnosis. */
 static void write_undiagnosed(const View *self)
 {
@@ -912,6 +942,10 @@ static void write_undiagnosed(const View *self)
 	fputc('\n', self->out);
 	if (self->diagnoses->is_too_short) {
 		put_too_short(self);
+		return;
+	}
+	if (is_foreign(self)) {
+		put_undiagnosed_foreign(self, path);
 		return;
 	}
 	lode_display_print(terminal, self->out,
