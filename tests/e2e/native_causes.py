@@ -74,6 +74,45 @@ fn main() {
 }
 """
 
+SUMS = """use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+#[derive(PartialEq, Eq, Clone)]
+struct State { boxes: Vec<(i32, i32)> }
+impl Hash for State {
+    fn hash<S: Hasher>(&self, hasher: &mut S) {
+        self.boxes.iter().map(|b| b.0 + b.1).sum::<i32>().hash(hasher);
+    }
+}
+fn main() {
+    let mut seen: HashSet<State> = HashSet::new();
+    for i in 0..160000 {
+        let state = State { boxes: vec![(i % 37, i / 37 % 41), (i / 1517, 3)] };
+        if !seen.contains(&state) {
+            seen.insert(state);
+        }
+    }
+    println!("{}", seen.len());
+}
+"""
+
+KEYS = """use std::collections::HashSet;
+#[derive(PartialEq, Eq, Hash)]
+struct State { boxes: Vec<(i32, i32)> }
+fn main() {
+    let mut seen: HashSet<State> = HashSet::new();
+    for i in 0..500 {
+        seen.insert(State { boxes: (0..64).map(|k| (i, k)).collect() });
+    }
+    let mut hits = 0;
+    let mut state = State { boxes: (0..64).map(|k| (0, k)).collect() };
+    for i in 0..1500000 {
+        state.boxes[0].0 = i % 500;
+        hits += seen.contains(&state) as u32;
+    }
+    println!("{}", hits);
+}
+"""
+
 MADE = """#include <cstdio>
 #include <map>
 #include <string>
@@ -100,8 +139,11 @@ PROGRAMS = [
     ("a map that is returned by value", "cc", MAP, "service-allocator", COPIES, "reference", (7, 15)),
     ("a table that auto copies", "cc", TABLE, "service-allocator", COPIES, "reference", (4, 5, 7)),
     ("a structure that is cloned", "rs", CLONE, "service-allocator", COPIES, "reference", (9, 11)),
+    ("keys hashed by a sum", "rs", SUMS, "colliding-keys", "many keys in one bucket", "Mix all bits",
+     (14, 15)),
 ]
-NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES)]
+NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES),
+              ("long keys of a good hash", "rs", KEYS, "in one bucket")]
 
 
 def run(*command):

@@ -129,7 +129,8 @@ typedef struct {
 	bool is_least;         /* it is that at least */
 } LodeLongLoops;
 
-/* Innermost ones of so many rounds or more in functions that `matches`, inlined ones too. */
+/* Those of so many rounds or more in functions that `matches`, inlined ones too, which do not
+ * compare one key with another. */
 LodeLongLoops lode_costed_code_long_loops(const LodeCostedCode *self, double least_rounds,
 	bool (*matches)(const char *function, const void *data), const void *data);
 

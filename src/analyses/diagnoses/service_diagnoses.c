@@ -948,8 +948,10 @@ static const LodeServiceRule *rule_of_chains(const Diagnosing *self, const LodeS
 	LodeLongLoops chains = lode_costed_code_long_loops(self->code, LONG_CHAIN, walks, &its);
 	if (chains.weight < MOST * sums->all)
 		return rule;
-	lode_diagnosis_add_evidence(diagnosis, chains.rounds, "nodes",
-		"a look-up goes over %.3g%s nodes of its bucket on average (%s); with a good hash, "
+	/* The comparisons of keys are the user's, but for the hash. */
+	diagnosis->time = share_of(self, MAX(chains.weight, sums->all));
+	lode_diagnosis_add_evidence(diagnosis, chains.rounds, "keys",
+		"a look-up goes over %.3g%s keys of its bucket on average (%s); with a good hash, "
 		"over two at most",
 		chains.rounds, chains.is_least ? " or more" : "",
 		self->context->profile->frequency == LODE_FREQUENCY_EXACT ? "counted" : "windows");
@@ -969,6 +971,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	if (share < rule->least || share > rule->most || share < 2 * error)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
+	diagnosis->time = share;
 	summarise(self, begin, end, diagnosis, &sums);
 	const LodeServiceRule *chained = rule_of_chains(self, rule, &sums, diagnosis);
 	bool is_chained = chained != rule;
@@ -990,7 +993,6 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	/* Which function has most may change from one recording to the next. */
 	diagnosis->name = g_strdup_printf(
 		"%s@%s", diagnosis->cause, whole->service != NULL ? whole->service : whole->name);
-	diagnosis->time = share;
 	diagnosis->time_error = error;
 	double most = is_in_machine(self, begin, end, cost) ? MOST_SAVED_IN_MACHINES : MOST_SAVED;
 	/* The rules' of the functions, unless another one took their place for all. */

@@ -394,11 +394,11 @@ static void test_chains(void)
 	g_assert_cmpstr(one->name, ==, "colliding-keys@hashing");
 	g_assert_true(g_str_has_prefix(one->remedy, "Mix all bits of the key"));
 	g_assert_cmpstr(evidence_at(one, 0), ==,
-		"a look-up goes over 10 nodes of its bucket on average (windows); with a good "
+		"a look-up goes over 10 keys of its bucket on average (windows); with a good "
 		"hash, "
 		"over two at most");
 	g_assert_true(g_str_has_prefix(evidence_at(lode_diagnoses_at(endless, 0), 0),
-		"a look-up goes over 20 or more nodes"));
+		"a look-up goes over 20 or more keys"));
 	g_assert_cmpstr(lode_diagnoses_at(few, 0)->cause, ==, "service-hash");
 	g_assert_cmpstr(lode_diagnoses_at(unknown, 0)->cause, ==, "service-hash");
 	g_assert_cmpstr(lode_diagnoses_at(other, 0)->cause, ==, "service-hash");
