@@ -444,13 +444,6 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 		return false;
 	if (kept->programs != NULL)
 		lode_sampled_programs_freeze(kept->programs);
-	if (kept->threads != NULL) {
-		if (self->options->end_ns != 0)
-			lode_sampled_threads_want(
-				kept->threads, self->options->begin_ns, self->options->end_ns);
-		lode_sampled_threads_freeze(kept->threads, kept->programs);
-		kept->has_gaps = lode_sampled_threads_recorded(kept->threads) < 1;
-	}
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
 	lode_places_freeze(self->places, kept->data, path, self->progress);
 	lode_memory_reading_freeze(self->memory, info);
@@ -959,6 +952,21 @@ static bool read_windows(Reading *self, GError **error)
 	return true;
 }
 
+static void freeze_threads(const Reading *self)
+{
+	for (guint i = 0; i < self->inputs->len; i++) {
+		Input *input = &g_array_index(self->inputs, Input, i);
+		if (input->threads == NULL)
+			continue;
+		if (self->options->end_ns != 0)
+			lode_sampled_threads_want(
+				input->threads, self->options->begin_ns, self->options->end_ns);
+		lode_sampled_threads_leave_out(input->threads, &input->windows);
+		lode_sampled_threads_freeze(input->threads, input->programs);
+		input->has_gaps = lode_sampled_threads_recorded(input->threads) < 1;
+	}
+}
+
 /* Waiting that nobody looked at has no place. */
 static void end_samples(Reading *self, const Input *input)
 {
@@ -1313,10 +1321,13 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 		return false;
 	}
 	lode_sampled_scripts_freeze(self->scripts);
+	if (!read_windows(self, error))
+		return false;
+	freeze_threads(self);
 	self->timed_column = column_to_clock(self);
 	add_latency(self);
 	add_clock(self);
-	if (!read_windows(self, error) || !read_samples(self, error) || !has_wanted(self, error))
+	if (!read_samples(self, error) || !has_wanted(self, error))
 		return false;
 	list_threads(self);
 	account(self);

@@ -75,6 +75,7 @@ struct LodeSampledThreads {
 	GArray *slices;  /* Slice, by thread and time */
 	GArray *times;   /* LodeThreadTime, without names */
 	LodeThreadWaits waits;
+	const LodeWindowTimes *held; /* when threads were stopped, and did not wait; NULL: never */
 	bool expects_looks, has_no_switches;
 	uint64_t wanted_begin_ns, wanted_end_ns; /* of the waits */
 	uint64_t begin_ns, end_ns;
@@ -352,6 +353,7 @@ typedef struct {
 	State state;
 	uint64_t since_ns;
 	bool is_preempted;
+	bool is_held; /* it was stopped in a window: no wait of its own */
 	LodeThreadGapKind gap_kind; /* of the gap that it is in, when it is stopped */
 	uint32_t window;
 	LodeThreadLife life;                  /* this one's waits */
@@ -618,6 +620,8 @@ static void stop(Following *self, uint64_t time_ns, bool is_preempted)
 	self->since_ns = time_ns;
 	self->is_preempted = is_preempted;
 	self->gap_kind = is_preempted ? LODE_GAP_READY : LODE_GAP_WAIT;
+	self->is_held = self->all->held != NULL &&
+	                lode_window_times_has(self->all->held, self->time.tid, time_ns);
 }
 
 static void start(Following *self, uint64_t time_ns)
@@ -632,7 +636,7 @@ static void start(Following *self, uint64_t time_ns)
 	} else if (self->is_preempted) {
 		self->time.preempted_ns += (double)(time_ns - self->since_ns) * scale;
 	}
-	if (self->state == STOPPED)
+	if (self->state == STOPPED && !self->is_held)
 		add_gap(self, self->since_ns, time_ns, self->gap_kind);
 	else if (self->state == UNKNOWN && self->open.is_open)
 		end_open(self, self->last_seen_ns == 0, time_ns);
@@ -641,6 +645,7 @@ static void start(Following *self, uint64_t time_ns)
 			self->last_seen_ns == 0 ? LODE_GAP_WAIT : LODE_GAP_UNSURE);
 	self->time.switches += scale;
 	self->state = RUNNING;
+	self->is_held = false;
 	self->since_ns = time_ns;
 }
 
@@ -670,6 +675,7 @@ static void take_note(Following *self, const Note *note)
 			self->state = STOPPED;
 			self->since_ns = note->time_ns;
 			self->gap_kind = LODE_GAP_READY;
+			self->is_held = false;
 		} else if (note->kind == NOTE_SEEN) {
 			self->first_seen_ns = MIN(self->first_seen_ns, note->time_ns);
 			self->last_seen_ns = note->time_ns;
@@ -797,6 +803,11 @@ LODE_ORDER(compare_times, LodeThreadTime, LODE_ASCENDING(pid), LODE_ASCENDING(ti
 static bool is_recorded(const void *data, uint64_t time_ns)
 {
 	return window_of(data, time_ns) != LODE_NONE;
+}
+
+void lode_sampled_threads_leave_out(LodeSampledThreads *self, const LodeWindowTimes *windows)
+{
+	self->held = windows;
 }
 
 /* Once all lives are there. */

@@ -16,6 +16,7 @@
 
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/waits/thread_waits.h"
+#include "ingest/windows/window_times.h"
 #include "process/threads.h"
 
 typedef struct LodeSampledThreads LodeSampledThreads;
@@ -47,6 +48,9 @@ void lode_sampled_threads_note_timed(
 void lode_sampled_threads_want(LodeSampledThreads *self, uint64_t begin_ns, uint64_t end_ns);
 
 bool lode_sampled_threads_have_switches(const LodeSampledThreads *self);
+
+/* Before that, too: stops of a thread in these windows are no waits. Borrowed until all is frozen. */
+void lode_sampled_threads_leave_out(LodeSampledThreads *self, const LodeWindowTimes *windows);
 
 /* Once all is noted. Only threads of the programs count; NULL: all. */
 void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledPrograms *programs);

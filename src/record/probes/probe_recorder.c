@@ -61,6 +61,7 @@ typedef struct {
 	uint64_t n_switches;
 	gint64 looked_us;
 	bool is_calm;      /* it has few switches */
+	bool is_running;   /* or could: a stop in a wait would wake the thread for nothing */
 	bool has_no_steps; /* SIGTRAP is the program's, or ptrace refused */
 } Process;
 
@@ -235,6 +236,7 @@ static bool look_at(const LodeProbeRecorder *self, Process *process, pid_t tid)
 	process->tid = tid;
 	process->n_switches = n;
 	process->looked_us = now;
+	process->is_running = strstr(status, "\nState:\tR") != NULL;
 	process->is_calm = (double)(n - before) * G_USEC_PER_SEC <=
 	                   (double)SWITCHES_PER_SECOND * (double)MAX(now - since_us, 1);
 	return true;
@@ -389,7 +391,7 @@ static void hold_session(LodeProbeRecorder *self, Process *process)
 	if (tid == 0 || !look_at(self, process, tid) || !lode_probe_places_refresh(process->places))
 		return;
 	bool has_hits = self->hit_ns > 0 && process->is_calm;
-	if (!process->has_no_steps && (!has_hits || steps_lag))
+	if (!process->has_no_steps && process->is_running && (!has_hits || steps_lag))
 		take_steps(self, process, tid, NULL);
 	else if (has_hits)
 		ask_by_hits(self, process, tid);

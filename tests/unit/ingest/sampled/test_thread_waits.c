@@ -133,6 +133,37 @@ static void test_lengths(void)
 	g_assert_cmpuint(lode_sampled_threads_waits(made.threads)->n_stray, ==, 1);
 }
 
+/* The stops of a thread that is executed step by step are no waits of its own. */
+static void test_held(void)
+{
+	g_auto(Recording) made;
+	LodeWindowTimes held;
+
+	lode_window_times_init(&held);
+	begin(&made, true);
+	note_switch(&made, 0, false, false);
+	add_gap(&made, 1, 21);
+	look(&made, 5, 5);
+	const LodePerfRecord first = record_of(&made, LODE_PERF_SWITCH, 30);
+	const LodePerfRecord last = record_of(&made, LODE_PERF_SWITCH, 34);
+	lode_window_times_add(&held, first.tid, first.time_ns, last.time_ns, 0.5);
+	lode_window_times_add(&held, first.tid + 1, 0, last.time_ns, 0.5);
+	lode_window_times_freeze(&held);
+	add_gap(&made, 31, 32);
+	look(&made, 31.5, 5);
+	add_gap(&made, 33, 35);
+	add_gap(&made, 40, 60);
+	look(&made, 50, 5);
+	note(&made, LODE_PERF_EXIT, 100);
+	lode_sampled_threads_leave_out(made.threads, &held);
+	lode_sampled_threads_freeze(made.threads, NULL);
+	check_look(&made, 5, 20, 1);
+	check_look(&made, 31.5, 0, 0);
+	check_look(&made, 50, 20, 1);
+	assert_ms(life_at(&made, 0)->waiting_ns, 40);
+	lode_window_times_clear(&held);
+}
+
 /* Two looks at one wait, one of them just after it; a long wait that nobody looked at, like one
  * that has a look, and unlike all; short ones without any look. */
 static void test_unseen(void)
@@ -453,6 +484,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/thread-waits/lengths", test_lengths);
+	g_test_add_func("/ingest/thread-waits/held", test_held);
 	g_test_add_func("/ingest/thread-waits/unseen", test_unseen);
 	g_test_add_func("/ingest/thread-waits/ready", test_ready);
 	g_test_add_func("/ingest/thread-waits/lives", test_lives);
