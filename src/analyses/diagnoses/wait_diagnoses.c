@@ -10,12 +10,18 @@
 #include "model/stacks.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Of the time by the clock: from when on a cause is named, and waiting is spoken of at all. */
 static const double LEAST_SAVED = 0.04, MUCH_SAVED = 0.1;
 
-/* Fewer looks say little of waits that are mostly between them. */
-enum { FEW_LOOKS = 10, FEW_OF_CHILDREN = 3 };
+/* Fewer looks say little of waits that are mostly between them. Of what has most of the time four
+ * are enough: if all are there, it has half of the time at least (0.5⁴ = 6 %). */
+enum { FEW_LOOKS = 10, FEW_OF_CHILDREN = 3, FEW_OF_MOST = 4 };
+
+/* A thread that looks again does so after a few times, which it chose; where there are more, the
+ * sleep stands for something. */
+enum { MANY_TIMES = 6 };
 
 /* So many threads, woken so often, that run for less than this until they wait again, were woken
  * for nothing. */
@@ -140,13 +146,18 @@ static double active_path(const Diagnosing *self)
 	return MAX(self->waits->clock_ns - waiting, 0);
 }
 
+/* Threads, or processes. */
+static bool is_for_threads(LodeWaitReason reason)
+{
+	return reason == LODE_WAIT_JOIN || reason == LODE_WAIT_CONDITION ||
+	       reason == LODE_WAIT_CHILD;
+}
+
 /* Whether one thread waits while another one, on the path, does what it waits for: then the path
  * need not go through the wait, as from a reader, who never waits, to the writer at a full pipe. */
 static bool is_for_another(const Diagnosing *self, LodeWaitReason reason)
 {
-	return (reason == LODE_WAIT_JOIN || reason == LODE_WAIT_CONDITION ||
-		       reason == LODE_WAIT_PIPE || reason == LODE_WAIT_CHILD ||
-		       reason == LODE_WAIT_SOCKET) &&
+	return (is_for_threads(reason) || reason == LODE_WAIT_PIPE || reason == LODE_WAIT_SOCKET) &&
 	       lode_waits_are_serial(self->profile);
 }
 
@@ -177,6 +188,27 @@ static bool is_held_in_waits(const Cause *cause)
 
 	return first->reason == LODE_WAIT_LOCK && first->holder_call != NULL &&
 	       first->holder_share >= MOSTLY;
+}
+
+/* Whether it does so in a sleep, which is then no cause of its own. */
+static bool is_held_in_sleep(const Cause *cause)
+{
+	return is_held_in_waits(cause) && strstr(cause->first->holder_call, "nanosleep") != NULL;
+}
+
+/* A sleep under a lock goes away with what waits for the lock, or is waited for by nobody. */
+static bool is_under_lock(const Diagnosing *self, const Cause *sleep)
+{
+	const LodeWaitPlace *place = &sleep->first->place;
+
+	for (guint i = 0; i < self->causes->len && sleep->first->reason == LODE_WAIT_SLEEP; i++) {
+		const Cause *lock = g_ptr_array_index(self->causes, i);
+		if (is_held_in_sleep(lock) && lock->high >= MOSTLY * sleep->high &&
+			lock->first->holder.line == place->line &&
+			g_strcmp0(lock->first->holder.function, place->function) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void set_savings(const Diagnosing *self, Cause *cause)
@@ -261,7 +293,8 @@ static bool is_known(const Cause *self)
 {
 	return self->looks <= 0 ||
 	       (self->children.text != NULL && self->looks >= FEW_OF_CHILDREN) ||
-	       self->looks >= FEW_LOOKS || self->count <= 2 * self->looks;
+	       (self->high >= MOSTLY && self->looks >= FEW_OF_MOST) || self->looks >= FEW_LOOKS ||
+	       self->count <= 2 * self->looks;
 }
 
 /* --- words for the rules --- */
@@ -300,7 +333,41 @@ static bool is_herd(const Diagnosing *self, const Cause *cause)
 	       run_after_wait(self, cause) < HERD_RUN_NS;
 }
 
-static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause)
+/* Threads that are given work by others: of Java's executors, Python's and Rust's. */
+static bool is_of_pool(const char *thread_name)
+{
+	static const char *const names[] = {
+		"pool-*-thread-*", "ForkJoinPool*", "ThreadPoolExec*", "tokio-runtime-w*"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (g_pattern_match_simple(names[i], thread_name))
+			return true;
+	return false;
+}
+
+/* Whether the sleep is itself what others wait for: it is no look at what these do. Its times
+ * differ, a pool's thread sleeps, or a thread waits as long for something else, and is woken less
+ * often. */
+static bool stands_for_work(const Cause *cause, const GArray *groups)
+{
+	if (cause->first->reason != LODE_WAIT_SLEEP)
+		return false;
+	const GPtrArray *names = cause->first->thread_names;
+	if (cause->first->n_objects >= MANY_TIMES ||
+		(names->len > 0 && is_of_pool(g_ptr_array_index(names, 0))))
+		return true;
+	for (guint i = 0; i < groups->len; i++) {
+		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
+		if (!group->is_idle && is_for_threads(group->reason) &&
+			group->most_ns >= MOSTLY * cause->most_ns &&
+			group->count <= MOSTLY * cause->count)
+			return true;
+	}
+	return false;
+}
+
+static const LodeCauseRule *find_rule(
+	const Diagnosing *self, const Cause *cause, const GArray *groups)
 {
 	static const char *const kinds[] = {
 		[LODE_CHILDREN_UNKNOWN] = NULL,
@@ -324,6 +391,10 @@ static const LodeCauseRule *find_rule(const Diagnosing *self, const Cause *cause
 	}
 	if (first->holder_call != NULL && first->holder_share >= MOSTLY)
 		lode_cause_rules_add_words(self->rules, "wait-holder:call", &words);
+	if (is_held_in_sleep(cause))
+		lode_cause_rules_add_words(self->rules, "wait-holder:sleep", &words);
+	if (stands_for_work(cause, groups))
+		lode_cause_rules_add_words(self->rules, "wait-sleep:work", &words);
 	if (cause->longest_ns >= DELAYED_FROM_NS && cause->longest_ns <= DELAYED_TO_NS &&
 		mean >= LEAST_MEAN * cause->longest_ns)
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
@@ -657,7 +728,7 @@ static void add(
 	const Diagnosing *self, LodeDiagnoses *out, const Cause *cause, const GArray *groups)
 {
 	const LodeWaits *waits = self->waits;
-	const LodeCauseRule *rule = find_rule(self, cause);
+	const LodeCauseRule *rule = find_rule(self, cause, groups);
 	Runs runs = {0};
 
 	if (rule == NULL || rule->cause == NULL)
@@ -730,6 +801,7 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 		const Cause *cause = g_ptr_array_index(causes, i);
 		if (cause->high >= LEAST_SAVED && is_known(cause) &&
 			cause->children.kind != LODE_CHILDREN_FEW &&
+			!is_under_lock(&self, cause) &&
 			!is_for_waiting(&self, cause, groups))
 			add(&self, out, cause, groups);
 	}

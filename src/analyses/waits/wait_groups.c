@@ -222,10 +222,10 @@ static void gathered_free(Gathered *self, GArray *out)
 		group->holder_call = first->call;
 		group->holder_share = MIN(first->weight / self->held_ns, 1);
 	}
-	guint n_objects = g_hash_table_size(self->objects);
-	group->object = n_objects > 1
-	                        ? g_strdup_printf("%s and %u more", self->object, n_objects - 1)
-	                        : g_strdup(self->object);
+	group->n_objects = g_hash_table_size(self->objects);
+	group->object = group->n_objects > 1 ? g_strdup_printf("%s and %u more", self->object,
+						       group->n_objects - 1)
+	                                     : g_strdup(self->object);
 	g_ptr_array_sort(group->thread_names, lode_compare_texts);
 	g_array_append_val(out, *group);
 	g_array_unref(self->holders);

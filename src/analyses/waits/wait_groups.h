@@ -31,6 +31,7 @@ typedef struct {
 	LodeWaitReason reason;
 	const char *call; /* the system call; NULL: none */
 	char *object;     /* owned: "/srv/note.log and 2 more"; NULL: not known */
+	guint n_objects;
 	LodeWaitPlace place;
 	LodeWaitPlace holder;    /* where the holder was most of the time */
 	const char *holder_call; /* NULL: it ran, or no holder is known */

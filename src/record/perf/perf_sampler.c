@@ -839,9 +839,9 @@ static char *rate_text(const Session *self)
 		return g_strdup_printf(
 			"sampled for %s of the time, as %s threads and processes start a second",
 			part, lode_number_format_count(self->recording.tasks.rate, number));
-	return g_strdup_printf("%.2g s had over %s thread switches a second: %s of it was sampled",
-		slices->passed_us / 1e6, lode_number_format_count(LODE_SWITCHES_DENSE / 2, number),
-		part);
+	return g_strdup_printf(
+		"threads were switched so often that %s of %.2g s was sampled: an estimate", part,
+		slices->passed_us / 1e6);
 }
 
 /* With what it took, where that is more than it should; NULL: neither is worth a word. */

@@ -727,6 +727,21 @@ static void part_clear(Part *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Part, part_clear)
 
 /* Into the part: what is above the diagnoses, with at most so many functions. */
+/* Below this, each sample is a twentieth of all: their functions say nothing. */
+enum { LEAST_OF_TABLE = 20 };
+
+static void put_functions(const View *self, LodeTopFunctions *functions)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+
+	if (!self->diagnoses->is_too_short || self->profile->n_samples >= LEAST_OF_TABLE) {
+		lode_script_lines_write(functions, SCREEN_SCRIPT_LINES, terminal, self->out);
+		lode_top_functions_write(functions, terminal, self->out);
+		put_unnamed(self);
+	}
+	fputc('\n', self->out);
+}
+
 static void put_screen_head(const View *self, guint n_functions)
 {
 	g_auto(LodeTopFunctions) functions = {0};
@@ -736,10 +751,7 @@ static void put_screen_head(const View *self, guint n_functions)
 	lode_top_functions_keep(&functions, n_functions);
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
-	lode_script_lines_write(&functions, SCREEN_SCRIPT_LINES, terminal, self->out);
-	lode_top_functions_write(&functions, terminal, self->out);
-	put_unnamed(self);
-	fputc('\n', self->out);
+	put_functions(self, &functions);
 }
 
 static void put_muted(const View *self)
@@ -936,10 +948,7 @@ static void write_undiagnosed(const View *self)
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
 	lode_top_functions_init(&functions, self->functions, self->weight_event, user_share(self));
-	lode_script_lines_write(&functions, SCREEN_SCRIPT_LINES, terminal, self->out);
-	lode_top_functions_write(&functions, terminal, self->out);
-	put_unnamed(self);
-	fputc('\n', self->out);
+	put_functions(self, &functions);
 	if (self->diagnoses->is_too_short) {
 		put_too_short(self);
 		return;

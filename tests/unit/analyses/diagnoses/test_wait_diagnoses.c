@@ -543,6 +543,89 @@ static void test_few_samples(void)
 	g_assert_cmpstr(lode_diagnoses_at(all, 0)->name, ==, "wait-sleep@await");
 }
 
+/* A sleep under a lock is the lock's matter, if others wait for it for as long. */
+static void test_lock_in_sleep(void)
+{
+	for (uint32_t others = 0; others < 4; others += 3) {
+		g_autoptr(LodeProfile) profile = profile_new(0.02, true);
+		made_wait(profile, wait_of(profile, LODE_WAIT_SLEEP, "5 ms", "travel", 1, 0.9),
+			0.5 * S, 0.9 * S);
+		for (uint32_t i = 0; i < others; i++) {
+			LodeWait row = wait_of(
+				profile, LODE_WAIT_LOCK, "lift_lock", "serve", 10 + i, 0.7);
+			row.path_ns = 0;
+			row.holder_stack = stack_of(profile, "travel", 31);
+			row.holder_share = 0.9;
+			row.holder_call = "clock_nanosleep";
+			made_wait(profile, row, 0.3 * S, 0.6 * S);
+			LODE_AT(profile->waits->rows, LodeWait, i + 1).cause = 1;
+		}
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==,
+			others > 0 ? "lock whose holder sleeps: lift_lock"
+				   : "sleeping for a fixed time: 5 ms");
+	}
+}
+
+/* A sleep that stands for work: of a pool, of many lengths, or with one wait beside many sleeps; a
+ * thread that is woken as often may as well be what the sleep looks at. */
+static void test_sleep_for_work(void)
+{
+	static const struct {
+		const char *thread;
+		uint32_t lengths;
+		double waits; /* of another thread */
+		bool is_work;
+	} cases[] = {
+		{"worker", 1, 0, false},
+		{"pool-1-thread-1", 1, 0, true},
+		{"worker", 5, 0, false},
+		{"worker", 6, 0, true},
+		{"worker", 1, 100, false},
+		{"worker", 1, 1, true},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.02, true);
+		double seconds = 0.9 / cases[i].lengths;
+		for (uint32_t k = 0; k < cases[i].lengths; k++) {
+			g_autofree char *length = g_strdup_printf("%u ms", k + 1);
+			LodeWait row = wait_of(profile, LODE_WAIT_SLEEP,
+				lode_profile_intern(profile, length), "await", 2, seconds);
+			row.thread_name = (char *)cases[i].thread;
+			made_wait(profile, row, 0.9 * S, 0.95 * S);
+		}
+		LodeWait other = wait_of(profile, LODE_WAIT_CONDITION, "done", "collect", 1, 0.85);
+		other.path_ns = 0;
+		other.count = cases[i].waits;
+		if (cases[i].waits > 0)
+			made_wait(profile, other, 0, 0);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, >=, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->cause, ==, "wait-sleep");
+		if (g_str_has_prefix(one->title, "sleeping while others wait") != cases[i].is_work)
+			g_error("case %zu: %s", i, one->title);
+	}
+}
+
+/* What has most of the time is known by four looks, what has less is not. */
+static void test_few_looks(void)
+{
+	for (int looks = 3; looks <= 4; looks++)
+		for (int tenths = 3; tenths <= 6; tenths += 3) {
+			g_autoptr(LodeProfile) profile = profile_new(0.3, true);
+			double seconds = tenths / 10.0;
+			LodeWait row = wait_of(
+				profile, LODE_WAIT_SYNC, NULL, "post", 1, seconds);
+			row.looks = looks;
+			made_wait(profile, row, seconds * S, seconds * S);
+			g_autoptr(LodeDiagnoses) all = diagnose(profile);
+			g_assert_cmpuint(all->diagnoses->len, ==, looks == 4 && tenths == 6);
+		}
+}
+
 /* Whatever a file says, figures stay shares. */
 static void test_odd_figures(void)
 {
@@ -573,6 +656,9 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/wait_diagnoses/lock", test_lock);
 	g_test_add_func("/wait_diagnoses/lock_in_call", test_lock_in_call);
+	g_test_add_func("/wait_diagnoses/lock_in_sleep", test_lock_in_sleep);
+	g_test_add_func("/wait_diagnoses/sleep_for_work", test_sleep_for_work);
+	g_test_add_func("/wait_diagnoses/few_looks", test_few_looks);
 	g_test_add_func("/wait_diagnoses/serial", test_serial);
 	g_test_add_func("/wait_diagnoses/held-in-waits", test_held_in_waits);
 	g_test_add_func("/wait_diagnoses/for-unseen", test_for_unseen);
