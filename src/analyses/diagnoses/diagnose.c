@@ -370,7 +370,8 @@ static bool is_small(const LodeDiagnosis *self)
 static void set_small_aside(LodeDiagnoses *self)
 {
 	for (guint i = 0; i < self->diagnoses->len;) {
-		if (is_small(lode_diagnoses_at(self, i)))
+		const LodeDiagnosis *one = lode_diagnoses_at(self, i);
+		if (is_small(one) || lode_diagnoses_is_small_by_clock(self, one))
 			lode_diagnoses_set_aside(self, i);
 		else
 			i++;

@@ -31,6 +31,12 @@ void lode_diagnoses_free(LodeDiagnoses *self)
 	g_free(self);
 }
 
+bool lode_diagnoses_is_small_by_clock(const LodeDiagnoses *self, const LodeDiagnosis *one)
+{
+	return self->is_by_clock && one->scope != LODE_SCOPE_WAIT &&
+	       one->clock_high < LODE_LEAST_BY_CLOCK && one->clock < LODE_LEAST_BY_CLOCK;
+}
+
 void lode_diagnoses_set_aside(LodeDiagnoses *self, guint index)
 {
 	LodeDiagnosis *one = g_ptr_array_steal_index(self->diagnoses, index);

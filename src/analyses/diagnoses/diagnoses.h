@@ -125,6 +125,12 @@ static inline bool lode_diagnosis_saves(const LodeDiagnosis *self)
 /* Puts its places in their order. */
 void lode_diagnosis_sort_places(LodeDiagnosis *self);
 
+/* From this share of the time by the clock on, a diagnosis is worth a line. */
+#define LODE_LEAST_BY_CLOCK 0.04
+
+/* Whether it is of the processors' time where that is next to nothing of the clock's. */
+bool lode_diagnoses_is_small_by_clock(const LodeDiagnoses *self, const LodeDiagnosis *one);
+
 /* Moves one to the smaller ones; they keep their order. */
 void lode_diagnoses_set_aside(LodeDiagnoses *self, guint index);
 

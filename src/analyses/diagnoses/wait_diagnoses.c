@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the time by the clock: from when on a cause is named, and waiting is spoken of at all. */
-static const double LEAST_SAVED = 0.04, MUCH_SAVED = 0.1;
+/* Of the time by the clock: from when on waiting is spoken of at all. */
+static const double MUCH_SAVED = 0.1;
 
 /* Fewer looks say little of waits that are mostly between them. Of what has most of the time four
  * are enough: if all are there, it has half of the time at least (0.5⁴ = 6 %). */
@@ -226,7 +226,7 @@ static void set_savings(const Diagnosing *self, Cause *cause)
 	if (waits->has_path && is_for_another(self, cause->first->reason))
 		cause->high = fmax(
 			cause->high, MIN(cause->most_ns, active_path(self)) / waits->clock_ns);
-	if (waits->has_path && cause->high >= LEAST_SAVED && is_held_in_waits(cause))
+	if (waits->has_path && cause->high >= LODE_LEAST_BY_CLOCK && is_held_in_waits(cause))
 		cause->high = fmax(cause->high,
 			MIN(cause->waiting_ns / g_hash_table_size(cause->threads) / waits->clock_ns,
 				1));
@@ -799,9 +799,8 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 	gather(&self, groups);
 	for (guint i = 0; i < causes->len && is_much(&self); i++) {
 		const Cause *cause = g_ptr_array_index(causes, i);
-		if (cause->high >= LEAST_SAVED && is_known(cause) &&
-			cause->children.kind != LODE_CHILDREN_FEW &&
-			!is_under_lock(&self, cause) &&
+		if (cause->high >= LODE_LEAST_BY_CLOCK && is_known(cause) &&
+			cause->children.kind != LODE_CHILDREN_FEW && !is_under_lock(&self, cause) &&
 			!is_for_waiting(&self, cause, groups))
 			add(&self, out, cause, groups);
 	}

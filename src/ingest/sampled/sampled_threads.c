@@ -353,7 +353,7 @@ typedef struct {
 	State state;
 	uint64_t since_ns;
 	bool is_preempted;
-	bool is_held; /* it was stopped in a window: no wait of its own */
+	bool is_held;               /* it was stopped in a window: no wait of its own */
 	LodeThreadGapKind gap_kind; /* of the gap that it is in, when it is stopped */
 	uint32_t window;
 	LodeThreadLife life;                  /* this one's waits */

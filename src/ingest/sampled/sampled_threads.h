@@ -49,7 +49,8 @@ void lode_sampled_threads_want(LodeSampledThreads *self, uint64_t begin_ns, uint
 
 bool lode_sampled_threads_have_switches(const LodeSampledThreads *self);
 
-/* Before that, too: stops of a thread in these windows are no waits. Borrowed until all is frozen. */
+/* Before that, too: stops of a thread in these windows are no waits. Borrowed until all is frozen.
+ */
 void lode_sampled_threads_leave_out(LodeSampledThreads *self, const LodeWindowTimes *windows);
 
 /* Once all is noted. Only threads of the programs count; NULL: all. */

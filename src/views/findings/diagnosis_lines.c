@@ -421,7 +421,8 @@ char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self, const LodeTerminal
 	/* Several of one cause are one entry, with the words of the first. */
 	for (guint i = 0; i < self->smaller->len; i++) {
 		const LodeDiagnosis *one = g_ptr_array_index(self->smaller, i);
-		if (one->is_muted || !g_hash_table_add(told, one->cause))
+		if (one->is_muted || lode_diagnoses_is_small_by_clock(self, one) ||
+			!g_hash_table_add(told, one->cause))
 			continue;
 		g_autofree char *title = short_title(one, terminal, ROOM - SHARE);
 		g_autofree char *entry = g_strdup_printf(

@@ -18,6 +18,7 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "model/waits.h"
 #include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
 #include "views/findings/diagnosis_lines.h"
@@ -644,9 +645,13 @@ static void put_foreign(const View *self)
 
 static void put_uncovered(const View *self)
 {
+	const LodeWaits *waits = self->profile->waits;
 	double rest = uncovered_share(self);
+	double of_clock = self->diagnoses->is_by_clock && waits->clock_ns > 0
+	                          ? rest * waits->running_ns / waits->clock_ns
+	                          : 1;
 
-	if (rest < 0.02 || self->diagnoses->is_too_short)
+	if (rest < 0.02 || of_clock < LODE_LEAST_BY_CLOCK || self->diagnoses->is_too_short)
 		return;
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);

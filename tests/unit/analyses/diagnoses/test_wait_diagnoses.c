@@ -617,8 +617,7 @@ static void test_few_looks(void)
 		for (int tenths = 3; tenths <= 6; tenths += 3) {
 			g_autoptr(LodeProfile) profile = profile_new(0.3, true);
 			double seconds = tenths / 10.0;
-			LodeWait row = wait_of(
-				profile, LODE_WAIT_SYNC, NULL, "post", 1, seconds);
+			LodeWait row = wait_of(profile, LODE_WAIT_SYNC, NULL, "post", 1, seconds);
 			row.looks = looks;
 			made_wait(profile, row, seconds * S, seconds * S);
 			g_autoptr(LodeDiagnoses) all = diagnose(profile);
