@@ -37,9 +37,9 @@ run_meson() {
 # The count below decides, not this status: it also sees the cases that stand behind one test.
 # Under nohup the hangup signal is ignored, behind "&" in a script those of Ctrl-C and Ctrl-\, and
 # shells could not take them up again for their tests.
-# One more than there are processors: some tests wait most of the time.
+# Twice as many as there are processors: tests wait half of the time.
 # Time limits are for what hangs: a busy machine, or a sanitizer, makes a test slower, not wrong.
-run_meson --num-processes "$(($(nproc) + 1))" "$@" "${names[@]}"
+run_meson --num-processes "$(($(nproc) * 2))" "$@" "${names[@]}"
 # A set-up's name is part of the name of its log.
 logs=("$directory"/meson-logs/testlog*.json)
 mapfile -t timed < <(python3 scripts/count_tests.py --failed-timing "${logs[@]}")
