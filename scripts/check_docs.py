@@ -15,7 +15,7 @@ import sys
 import unicodedata
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MOST_WORDS = {"README.md": 1200, "a page of docs/": 4000, "docs/ and README.md": 70500}
+MOST_WORDS = {"README.md": 1200, "a page of docs/": 4000, "docs/ and README.md": 70000}
 # These mention pages of other projects.
 OF_OTHERS = {"tools/qemu_plugin/qemu_plugin_interface.h"}
 # A figure before one of these must be the count here; FIGURE stands for it.
