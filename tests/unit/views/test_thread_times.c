@@ -40,20 +40,20 @@ static void test_line(void)
 	g_assert_cmpfloat(lode_threads_running(profile), ==, 12.25 / 12);
 	check(profile, 0,
 		"1.0 threads ran at a time on average; waited longest: worker (2) 3.00 s of 4.00 "
-	        "s, main "
+		"s, main "
 		"1.00 s of 10.0 s, thread (4) 0.25 s of 0.50 s");
 	check(profile, 80,
 		"1.0 threads ran at a time on average; waited longest: worker (2) 3.00 s of 4.00 "
-	        "s");
+		"s");
 	check(profile, 10,
 		"1.0 threads ran at a time on average; waited longest: worker (2) 3.00 s of 4.00 "
-	        "s");
+		"s");
 	/* one that never ran is not worth a word; some of the waits are for a processor */
 	add(profile, "idle", 5, (const double[]){1, 14, 0});
 	LODE_AT(profile->thread_times, LodeThreadTime, 1).preempted_ns = 2e9;
 	check(profile, 80,
 		"0.94 threads ran at a time on average, 0.15 more waited for a processor; waited "
-	        "longest: worker "
+		"longest: worker "
 		"(2) 3.00 s of 4.00 s");
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	g_assert_true(order[0] == 1 && order[3] == 2 && order[4] == 4);
@@ -72,7 +72,7 @@ static void test_other_programs(void)
 	add(profile, "worker", 2, (const double[]){0, 10, 1});
 	check(profile, 80,
 		"0.50 threads ran at a time on average, 0.50 more were ready, but other programs "
-	        "had the processors; "
+		"had the processors; "
 		"waited longest: worker 9.00 s of 10.0 s");
 }
 
