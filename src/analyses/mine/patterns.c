@@ -166,13 +166,13 @@ static void bound_growth_bits(
 		const LodeClassBits *own = &class_bits[group->class_id];
 		uint64_t holding = own->items & bits.after;
 		for (uint64_t rest = counts_holding ? holding : 0; rest != 0; rest &= rest - 1)
-			worker->item_groups[__builtin_ctzll(rest)]++;
+			worker->items.groups[__builtin_ctzll(rest)]++;
 		for (uint64_t rest = matching_items(own, bits.items, holding); rest != 0;
 			rest &= rest - 1) {
 			unsigned item = (unsigned)__builtin_ctzll(rest);
-			worker->item_matching[item]++;
-			worker->item_weight[item] += group->bound_weight;
-			worker->item_count[item] += group->bound_count;
+			worker->items.matching[item]++;
+			worker->items.weight[item] += group->bound_weight;
+			worker->items.count[item] += group->bound_count;
 		}
 	}
 }
@@ -188,10 +188,10 @@ static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlter
 	int64_t last = last_item(run, element);
 	uint32_t n;
 
-	memset(worker->item_weight, 0, sizeof(double) * graph->n_items);
-	memset(worker->item_count, 0, sizeof(double) * graph->n_items);
-	memset(worker->item_groups, 0, sizeof(uint32_t) * graph->n_items);
-	memset(worker->item_matching, 0, sizeof(uint32_t) * graph->n_items);
+	memset(worker->items.weight, 0, sizeof(double) * graph->n_items);
+	memset(worker->items.count, 0, sizeof(double) * graph->n_items);
+	memset(worker->items.groups, 0, sizeof(uint32_t) * graph->n_items);
+	memset(worker->items.matching, 0, sizeof(uint32_t) * graph->n_items);
 	if (graph->class_bits != NULL) {
 		bound_growth_bits(run, worker, element);
 		return;
@@ -203,12 +203,12 @@ static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlter
 		                                 : both_ends;
 		for (; n > 0 && (int64_t)LODE_MEMBER_ITEM(members[n - 1]) > last; n--) {
 			uint32_t item = LODE_MEMBER_ITEM(members[n - 1]);
-			worker->item_groups[item]++;
+			worker->items.groups[item]++;
 			if (((ends | members[n - 1]) & both_ends) != both_ends)
 				continue;
-			worker->item_matching[item]++;
-			worker->item_weight[item] += group->bound_weight;
-			worker->item_count[item] += group->bound_count;
+			worker->items.matching[item]++;
+			worker->items.weight[item] += group->bound_weight;
+			worker->items.count[item] += group->bound_count;
 		}
 	}
 }
@@ -223,19 +223,19 @@ static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *gro
 	growth->children.n = growth->lists.n = 0;
 	for (uint32_t item = 0; item < search->graph->n_items; item++) {
 		LodeChild child = {.item = item,
-			.n_holding = has_windows(run) ? worker->item_groups[item] : 0,
-			.n_matching = worker->item_matching[item]};
-		worker->item_groups[item] = worker->item_matching[item] = LODE_NONE;
+			.n_holding = has_windows(run) ? worker->items.groups[item] : 0,
+			.n_matching = worker->items.matching[item]};
+		worker->items.groups[item] = worker->items.matching[item] = LODE_NONE;
 		if (!lode_search_may_occur(
-			    search, worker->item_weight[item], worker->item_count[item]))
+			    search, worker->items.weight[item], worker->items.count[item]))
 			continue;
 		if (!lode_buffer_has_room(search, &growth->children, 1, sizeof(LodeChild)))
 			return false;
 		child.first_holding = (uint32_t)n;
 		child.first_matching = (uint32_t)(n += child.n_holding);
 		n += child.n_matching;
-		worker->item_groups[item] = child.first_holding;
-		worker->item_matching[item] = child.first_matching;
+		worker->items.groups[item] = child.first_holding;
+		worker->items.matching[item] = child.first_matching;
 		LODE_BUFFER_AT(&growth->children, LodeChild, growth->children.n++) = child;
 	}
 	growth->lists.n = n;
@@ -259,10 +259,10 @@ static void fill_children_bits(Enumeration *run, LodeSearcher *worker, Growth *g
 			LODE_BUFFER_AT(&run->level->groups, LodeGroup, groups[g]).class_id;
 		uint64_t holding = class_bits[class_id].items & children;
 		for (uint64_t rest = has_windows(run) ? holding : 0; rest != 0; rest &= rest - 1)
-			lists[worker->item_groups[__builtin_ctzll(rest)]++] = groups[g];
+			lists[worker->items.groups[__builtin_ctzll(rest)]++] = groups[g];
 		for (uint64_t rest = matching_items(&class_bits[class_id], bits.items, holding);
 			rest != 0; rest &= rest - 1)
-			lists[worker->item_matching[__builtin_ctzll(rest)]++] = groups[g];
+			lists[worker->items.matching[__builtin_ctzll(rest)]++] = groups[g];
 	}
 }
 
@@ -281,12 +281,12 @@ static void fill_children(Enumeration *run, LodeSearcher *worker, Growth *growth
 		                                 : both_ends;
 		for (; n > 0 && (int64_t)LODE_MEMBER_ITEM(members[n - 1]) > last; n--) {
 			uint32_t item = LODE_MEMBER_ITEM(members[n - 1]);
-			if (worker->item_matching[item] == LODE_NONE)
+			if (worker->items.matching[item] == LODE_NONE)
 				continue;
 			if (has_windows(run))
-				lists[worker->item_groups[item]++] = groups[g];
+				lists[worker->items.groups[item]++] = groups[g];
 			if (((ends | members[n - 1]) & both_ends) == both_ends)
-				lists[worker->item_matching[item]++] = groups[g];
+				lists[worker->items.matching[item]++] = groups[g];
 		}
 	}
 }
@@ -543,7 +543,7 @@ static bool needs_longer_windows(const Enumeration *run, uint32_t size)
 static void count_groups(Enumeration *run, size_t first_group)
 {
 	const LodeSearchGraph *graph = run->self->search->graph;
-	uint32_t *counts = run->self->item_groups, n;
+	uint32_t *counts = run->self->items.groups, n;
 
 	memset(counts, 0, sizeof(uint32_t) * graph->n_items);
 	for (size_t g = first_group; g < run->level->groups.n; g++) {
@@ -561,17 +561,17 @@ static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
 	LodeBuffer *lists = &run->level->group_lists;
 	LodeSearcher *self = run->self;
 
-	memset(self->item_matching, 0xff, sizeof(uint32_t) * self->search->graph->n_items);
+	memset(self->items.matching, 0xff, sizeof(uint32_t) * self->search->graph->n_items);
 	for (size_t i = first; i < end; i++) {
 		LodeAlternative *one = &LODE_BUFFER_AT(
 			&run->level->alternatives, LodeAlternative, i);
 		uint32_t item = LODE_BUFFER_AT(&run->level->items, uint32_t, one->first_item);
-		uint32_t n = one->n_groups + self->item_groups[item], start = (uint32_t)lists->n;
+		uint32_t n = one->n_groups + self->items.groups[item], start = (uint32_t)lists->n;
 		if (!lode_buffer_has_room(self->search, lists, n, sizeof(uint32_t)))
 			return false;
 		uint32_t *groups = lists->data;
 		memcpy(groups + start, groups + one->first_group, one->n_groups * sizeof(uint32_t));
-		self->item_matching[item] = start + one->n_groups;
+		self->items.matching[item] = start + one->n_groups;
 		one->first_group = start;
 		one->n_groups = n;
 		lists->n += n;
@@ -583,7 +583,7 @@ static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
 static bool lengthen_elements(Enumeration *run, size_t first_group, size_t first, size_t end)
 {
 	const LodeSearchGraph *graph = run->self->search->graph;
-	uint32_t *next = run->self->item_matching, n;
+	uint32_t *next = run->self->items.matching, n;
 
 	count_groups(run, first_group);
 	if (!lay_out_lists(run, first, end))

@@ -52,7 +52,7 @@ static void add_group(RootEnds *self, unsigned worker, uint32_t group)
 	Bound *bounds = self->bounds[worker];
 
 	for (uint32_t item = 0; item < self->n_items; item++) {
-		Bound more = {searcher->item_weight[item], searcher->item_count[item]};
+		Bound more = {searcher->items.weight[item], searcher->items.count[item]};
 		for (uint32_t i = self->starts[group];
 			more.count > 0 && i < self->starts[group + 1]; i++) {
 			Bound *bound = &bounds[(size_t)self->patterns[i] * self->n_items + item];

@@ -107,10 +107,10 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	self->taken_counts = g_new(double, graph->graph->n_events + 1);
 	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
 	self->class_groups = g_new0(uint32_t, graph->classes.n + 1);
-	self->item_weight = g_new0(double, graph->n_items + 1);
-	self->item_count = g_new0(double, graph->n_items + 1);
-	self->item_groups = g_new0(uint32_t, graph->n_items + 1);
-	self->item_matching = g_new0(uint32_t, graph->n_items + 1);
+	self->items.weight = g_new0(double, graph->n_items + 1);
+	self->items.count = g_new0(double, graph->n_items + 1);
+	self->items.groups = g_new0(uint32_t, graph->n_items + 1);
+	self->items.matching = g_new0(uint32_t, graph->n_items + 1);
 	self->pairs = graph->class_bits != NULL && search->parameters->window > 0
 	                      ? g_new(LodePairs, 1)
 	                      : NULL;
@@ -143,10 +143,10 @@ void lode_searcher_free(LodeSearcher *self)
 	g_free(self->taken_counts);
 	g_free(self->graph_stamps);
 	g_free(self->class_groups);
-	g_free(self->item_weight);
-	g_free(self->item_count);
-	g_free(self->item_groups);
-	g_free(self->item_matching);
+	g_free(self->items.weight);
+	g_free(self->items.count);
+	g_free(self->items.groups);
+	g_free(self->items.matching);
 	g_free(self->pairs);
 	g_free(self->levels);
 	g_free(self);
@@ -183,15 +183,15 @@ void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level)
 	const LodeSearchGraph *graph = self->search->graph;
 	uint32_t n;
 
-	memset(self->item_weight, 0, sizeof(double) * graph->n_items);
-	memset(self->item_count, 0, sizeof(double) * graph->n_items);
+	memset(self->items.weight, 0, sizeof(double) * graph->n_items);
+	memset(self->items.count, 0, sizeof(double) * graph->n_items);
 	for (size_t g = 0; g < level->groups.n; g++) {
 		const LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
 		const uint32_t *members = lode_search_graph_class(graph, group->class_id, &n);
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t item = LODE_MEMBER_ITEM(members[i]);
-			self->item_weight[item] += group->bound_weight;
-			self->item_count[item] += group->bound_count;
+			self->items.weight[item] += group->bound_weight;
+			self->items.count[item] += group->bound_count;
 		}
 	}
 }
@@ -204,7 +204,7 @@ static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t item = LODE_MEMBER_ITEM(members[i]);
 		if (lode_search_may_pass(
-			    self->search, self->item_weight[item], self->item_count[item]))
+			    self->search, self->items.weight[item], self->items.count[item]))
 			return true;
 	}
 	return false;

@@ -137,6 +137,12 @@ typedef struct {
 } LodeVertexSums;
 
 /* A reported sequence of a worker: codes, an item's code being item + 1, + n_items at a start. */
+/* Of the groups that have an item, [n_items] each. */
+typedef struct {
+	double *weight, *count; /* bounds */
+	uint32_t *groups, *matching;
+} LodeItemSums;
+
 typedef struct {
 	uint64_t first_code;
 	uint32_t n_codes, support;
@@ -160,8 +166,7 @@ typedef struct {
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made, 0: none
 	                           yet, LODE_NONE: no element may grow in its windows */
-	double *item_weight, *item_count;      /* [n_items] bounds */
-	uint32_t *item_groups, *item_matching; /* [n_items] */
+	LodeItemSums items;
 	LodePairs *pairs;  /* while longer windows are visited; NULL with more than 64 items */
 	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels; /* [iterations]; [0] unused */

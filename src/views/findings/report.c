@@ -185,14 +185,14 @@ static bool is_inside(double value, const LodeReportRange *range)
 
 static bool has_supports(const LodeSequence *sequence, const LodeReportOptions *options)
 {
-	uint32_t max_size = options->size[1] != 0 ? options->size[1] : UINT32_MAX;
+	uint32_t max_size = options->filter.size[1] != 0 ? options->filter.size[1] : UINT32_MAX;
 
-	return sequence->n_items >= options->size[0] && sequence->n_items <= max_size &&
-	       sequence->functions >= options->min_functions &&
-	       is_inside(sequence->weight, &options->weight) &&
-	       is_inside(sequence->frequency, &options->frequency) &&
-	       is_inside(lode_sequence_maximal(sequence), &options->maximal) &&
-	       is_inside(lode_sequence_differential(sequence), &options->differential);
+	return sequence->n_items >= options->filter.size[0] && sequence->n_items <= max_size &&
+	       sequence->functions >= options->filter.min_functions &&
+	       is_inside(sequence->weight, &options->filter.weight) &&
+	       is_inside(sequence->frequency, &options->filter.frequency) &&
+	       is_inside(lode_sequence_maximal(sequence), &options->filter.maximal) &&
+	       is_inside(lode_sequence_differential(sequence), &options->filter.differential);
 }
 
 /*
@@ -206,16 +206,16 @@ static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions 
 	g_auto(AttributeMatches) matches = {0};
 	size_t n = run->sequences->len;
 
-	g_autoptr(GPtrArray) with = read_globs(run, options->with);
-	g_autoptr(GPtrArray) without = read_globs(run, options->without);
+	g_autoptr(GPtrArray) with = read_globs(run, options->filter.with);
+	g_autoptr(GPtrArray) without = read_globs(run, options->filter.without);
 	const char *const *with_globs = (const char *const *)with->pdata;
 	const char *const *without_globs = (const char *const *)without->pdata;
 
 	if (!check_globs(with_globs, "--with", error) ||
 		!check_globs(without_globs, "--without", error) ||
-		!match_words(&matches, run, options->text, error))
+		!match_words(&matches, run, options->filter.text, error))
 		return NULL;
-	if (options->percent_limit > 0 && !lode_report_key_is_share(run, key)) {
+	if (options->filter.percent_limit > 0 && !lode_report_key_is_share(run, key)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"--percent-limit needs a sort key that is a share, not '%s'",
 			options->sort != NULL ? options->sort : "count");
@@ -227,9 +227,9 @@ static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions 
 		const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, i);
 		is_eligible[i] = has_supports(sequence, options) &&
 		                 has_attributes(&matches, run, i, sequence->n_items);
-		if (options->percent_limit > 0)
+		if (options->filter.percent_limit > 0)
 			is_eligible[i] &= lode_report_key_value(run, key, i) * 100 >=
-			                  options->percent_limit;
+			                  options->filter.percent_limit;
 	}
 	return is_eligible;
 }
@@ -362,7 +362,7 @@ void lode_report_options_init(LodeReportOptions *self)
 	LodeReportRange all = {-HUGE_VAL, HUGE_VAL};
 
 	*self = (LodeReportOptions){
-		.weight = all, .frequency = all, .maximal = all, .differential = all};
+		.filter = {.weight = all, .frequency = all, .maximal = all, .differential = all}};
 }
 
 bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptions *options)
@@ -371,13 +371,18 @@ bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptio
 
 	lode_report_options_init(&plain);
 	return run->findings == NULL || options->show_all || options->is_reversed ||
-	       options->baseline != 0 || options->sort != NULL || options->with != NULL ||
-	       options->without != NULL || options->text != NULL || options->size[0] != 0 ||
-	       options->size[1] != 0 || options->min_functions != 0 || options->percent_limit > 0 ||
-	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) != 0 ||
-	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) != 0 ||
-	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) != 0 ||
-	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) != 0;
+	       options->baseline != 0 || options->sort != NULL || options->filter.with != NULL ||
+	       options->filter.without != NULL || options->filter.text != NULL ||
+	       options->filter.size[0] != 0 || options->filter.size[1] != 0 ||
+	       options->filter.min_functions != 0 || options->filter.percent_limit > 0 ||
+	       memcmp(&options->filter.weight, &plain.filter.weight, sizeof(plain.filter.weight)) !=
+	               0 ||
+	       memcmp(&options->filter.frequency, &plain.filter.frequency,
+		       sizeof(plain.filter.weight)) != 0 ||
+	       memcmp(&options->filter.maximal, &plain.filter.maximal,
+		       sizeof(plain.filter.weight)) != 0 ||
+	       memcmp(&options->filter.differential, &plain.filter.differential,
+		       sizeof(plain.filter.weight)) != 0;
 }
 
 /* Sets the reason why there is nothing to explain: a list was requested, or the run has no
@@ -610,8 +615,8 @@ static void write_list_text(const Report *self, const GArray *indices)
 	} else {
 		put_nothing(self);
 	}
-	put_unmatched(self, self->options->with, "--with");
-	put_unmatched(self, self->options->without, "--without");
+	put_unmatched(self, self->options->filter.with, "--with");
+	put_unmatched(self, self->options->filter.without, "--without");
 	put_footer(self, first_id, is_closed_only || indices->len < self->n_eligible);
 }
 

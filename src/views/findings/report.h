@@ -13,6 +13,17 @@ typedef struct {
 	double min, max; /* shares; a sequence outside is left out */
 } LodeReportRange;
 
+/* The sequences that are listed. */
+typedef struct {
+	LodeReportRange weight, frequency, maximal, differential;
+	uint32_t size[2];        /* attributes, at least and at most; most 0: unlimited */
+	uint32_t min_functions;  /* that have it */
+	const char *const *with; /* globs, NULL-terminated; NULL: none */
+	const char *const *without;
+	const char *text; /* words: each is part of the name of an attribute, in any case; NULL */
+	double percent_limit; /* leave out lines whose sort key is below, in percent */
+} LodeSequenceFilter;
+
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
@@ -31,13 +42,8 @@ typedef struct {
 	                                 */
 	uint32_t limit; /* findings or sequences; 0: the view's default (findings as text: what fits
 	                 * a screen, closed list as text 50, else all) */
-	LodeReportRange weight, frequency, maximal, differential;
-	uint32_t size[2];        /* attributes, at least and at most; most 0: unlimited */
-	uint32_t min_functions;  /* that have it */
-	const char *const *with; /* globs, NULL-terminated; NULL: none */
-	const char *const *without;
-	const char *text;  /* words: each is part of the name of an attribute, in any case; NULL */
-	uint64_t baseline; /* sequence id; 0: none */
+	LodeSequenceFilter filter;
+	uint64_t baseline;      /* sequence id; 0: none */
 	const char *const *own; /* globs of files, as of lode_own_lines_new(); NULL: none */
 	/* JSON for the page of lode serve: the list has `limit` sequences after the first `offset`
 	 * ones, and says how many pass the filters ("passed"); findings say which are listed as
@@ -51,7 +57,6 @@ typedef struct {
 	const bool *is_closed;   /* [sequences] lode_closed_mark() */
 	const GArray *sequences; /* lode_report_choose() */
 	uint32_t offset;
-	double percent_limit; /* leave out lines whose sort key is below, in percent */
 } LodeReportOptions;
 
 /* The defaults: the findings as plain text, nothing filtered. */
