@@ -9,6 +9,7 @@ LodeWaits *lode_waits_new(void)
 	self->causes = g_array_new(FALSE, TRUE, sizeof(LodeWaitCause));
 	self->slices = g_array_new(FALSE, TRUE, sizeof(LodeWaitSlice));
 	self->programs = g_array_new(FALSE, TRUE, sizeof(LodeWaitProgram));
+	self->processes = g_array_new(FALSE, TRUE, sizeof(LodeWaitProcess));
 	return self;
 }
 
@@ -20,6 +21,7 @@ void lode_waits_free(LodeWaits *self)
 	g_array_unref(self->causes);
 	g_array_unref(self->slices);
 	g_array_unref(self->programs);
+	g_array_unref(self->processes);
 	g_free(self);
 }
 

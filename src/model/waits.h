@@ -99,13 +99,31 @@ typedef struct {
 	double alone_ns;   /* no other thread of the recording ran */
 } LodeWaitProgram;
 
+/* A process that executed a program, or the first. Strings are the profile's; NULL: not known. */
+typedef struct {
+	uint32_t pid;
+	uint32_t parent; /* of LodeWaits.processes: the last that executed a program, of those that
+	                    led to it; LODE_NONE: not known */
+	char *name;
+	char *command;             /* with its arguments, as a shell reads them */
+	char *directory;           /* the current one */
+	char *input, *output;      /* descriptors 0 and 1: "/dev/null", "pipe:[81]" */
+	uint32_t environment;      /* a hash; 0: not known */
+	bool is_cut;               /* the command was longer */
+	uint64_t begin_ns, end_ns; /* by the recording's clock */
+	double running_ns;         /* of its threads */
+} LodeWaitProcess;
+
+enum { LODE_MAX_WAIT_PROCESSES = 1 << 14 }; /* the first so many are kept */
+
 typedef struct LodeWaits {
 	GArray *rows;     /* LodeWait, by waiting_ns, falling */
 	GArray *causes;   /* LodeWaitCause */
 	GArray *slices;   /* LodeWaitSlice, by thread and begin; empty: not known, as of a part */
 	GArray *programs; /* LodeWaitProgram, by running_ns, falling; empty: not known, as of a part
 	                   */
-	double clock_ns;  /* from the program's begin to its end, or as long as it was recorded */
+	GArray *processes; /* LodeWaitProcess, by begin_ns; empty: not known, as of a part */
+	double clock_ns;   /* from the program's begin to its end, or as long as it was recorded */
 	double running_ns, waiting_ns; /* of all threads */
 	double seen_ns;                /* of the waiting: its reason is known */
 	double refused_ns;             /* of the waiting: the system refused to say what for, but

@@ -54,6 +54,22 @@ CREATE TABLE IF NOT EXISTS wait_program (
 	alone_ns REAL NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS wait_process (
+	id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	parent INTEGER REFERENCES wait_process,
+	name TEXT,
+	command TEXT,
+	directory TEXT,
+	input TEXT,
+	output TEXT,
+	environment INTEGER NOT NULL,
+	is_cut INTEGER NOT NULL,
+	begin_ns INTEGER NOT NULL,
+	end_ns INTEGER NOT NULL,
+	running_ns REAL NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS wait_slice (
 	id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,

@@ -23,6 +23,7 @@
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/sampled/sampled_totals.h"
 #include "ingest/sampled/scripts/sampled_scripts.h"
+#include "ingest/sampled/waits/process_commands.h"
 #include "ingest/sampled/waits/sampled_waits.h"
 #include "ingest/windows/window_reading.h"
 #include "model/process.h"
@@ -228,6 +229,18 @@ static void note_timed(Reading *self, Input *input, const LodePerfRecord *record
 	self->timed_sum += period_of(event, record);
 }
 
+static void note_command(
+	Reading *self, const Input *input, const LodePerfRecord *record, uint64_t time_ns)
+{
+	LodeScriptLook look;
+
+	if (self->options->waits != NULL &&
+		lode_script_look_read(&look, record->sample.raw, record->sample.raw_size) &&
+		look.kind == LODE_SCRIPT_COMMAND)
+		lode_process_commands_note_look(lode_sampled_waits_commands(self->options->waits),
+			input->number, record->pid, time_ns, &look.command);
+}
+
 /* The first pass: everything but samples. */
 static void note_record(Reading *self, Input *input, const LodePerfRecord *record)
 {
@@ -239,6 +252,7 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 	}
 	if (is_script(input, record)) {
 		input->n_looks++;
+		note_command(self, input, record, time_ns);
 		if (!self->options->is_native)
 			input->n_bad_scripts += !lode_sampled_scripts_note(
 				self->scripts, input->number, record, time_ns);
@@ -254,6 +268,9 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 	lode_memory_reading_note(self->memory, record, time_ns);
 	if (input->programs != NULL)
 		lode_sampled_programs_note(input->programs, record, time_ns);
+	if (self->options->waits != NULL)
+		lode_process_commands_note(lode_sampled_waits_commands(self->options->waits),
+			input->number, record, time_ns);
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
 		if (record->mode == LODE_PERF_MODE_KERNEL)

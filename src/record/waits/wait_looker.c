@@ -3,6 +3,7 @@
 
 #include "base/monotonic_clock.h"
 #include "base/quiet_thread.h"
+#include "record/waits/command_looks.h"
 #include "record/waits/look_record.h"
 #include "record/waits/looked_thread.h"
 #include "record/waits/script_looks.h"
@@ -60,7 +61,8 @@ struct LodeWaitLooker {
 	GRand *random;
 	LodeLookOutput output;
 	LodeScriptSearch scripts;
-	bool runs_script; /* the thread at the last look */
+	LodeCommandLooks *commands;
+	bool runs_script; /* the thread at the last look; or it had started a process */
 	gint64 list_at_us;
 	uint64_t lists_ns, charged_ns; /* processor time of listings; of looks, when last charged */
 	unsigned n_lists;
@@ -107,6 +109,7 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits
 	g_mutex_init(&self->mutex);
 	g_cond_init(&self->changed);
 	self->queue = g_byte_array_new();
+	self->commands = lode_command_looks_new();
 	self->processes = g_hash_table_new_full(NULL, NULL, NULL, free_process);
 	self->threads = g_ptr_array_new_with_free_func(free_thread);
 	self->known = g_hash_table_new(NULL, NULL);
@@ -131,6 +134,7 @@ void lode_wait_looker_free(LodeWaitLooker *self)
 	g_byte_array_unref(self->queue);
 	g_ptr_array_unref(self->threads);
 	g_hash_table_unref(self->processes);
+	lode_command_looks_free(self->commands);
 	lode_interpreter_files_clear(&self->scripts.files);
 	g_hash_table_unref(self->known);
 	g_rand_free(self->random);
@@ -204,6 +208,7 @@ static void list_threads_of(LodeWaitLooker *self, pid_t pid)
 		return;
 	LodeLookedProcess *process = find_process(self, pid);
 	process->listed = self->n_lists;
+	lode_command_looks_take(self->commands, pid, self->n_lists, self->output.records);
 	while ((entry = readdir(listing)) != NULL) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid > 0)
@@ -227,6 +232,7 @@ static void drop_ended(LodeWaitLooker *self)
 			drop_thread(self, i);
 	}
 	g_hash_table_foreach_remove(self->processes, is_not_listed, self);
+	lode_command_looks_forget(self->commands, self->n_lists);
 }
 
 static void list_threads(LodeWaitLooker *self, gint64 now_us)
@@ -275,6 +281,9 @@ static void look_at_next(LodeWaitLooker *self)
 		if (outcome == LODE_LOOK_RUNNING || outcome == LODE_LOOK_DONE)
 			self->runs_script = lode_script_looks_take(thread->process->scripts,
 				thread->tid, outcome == LODE_LOOK_DONE, self->output.records);
+		if (outcome == LODE_LOOK_DONE)
+			self->runs_script |= lode_command_looks_take_children(self->commands,
+				thread->process->pid, thread->tid, self->output.records);
 		if (self->output.records->len > 0)
 			count(self, outcome);
 		if (outcome == LODE_LOOK_GONE)

@@ -25,8 +25,7 @@ static bool read_file(const char *path, char text[TEXT_BYTES])
 	return n > 0;
 }
 
-/* Appends the children that a thread started. */
-static void list_children(pid_t pid, pid_t tid, GArray *out)
+void lode_list_children(pid_t pid, pid_t tid, GArray *out)
 {
 	char path[PATH_BYTES], text[TEXT_BYTES], *at = text, *end;
 
@@ -87,7 +86,7 @@ pid_t lode_waited_child(pid_t pid, pid_t tid, pid_t wanted)
 	if (!read_status(pid, &own))
 		return 0;
 	if (wanted <= 0) {
-		list_children(pid, tid, children);
+		lode_list_children(pid, tid, children);
 		found = first_alive(children, &child);
 	} else if (!read_status(wanted, &child)) {
 		return wanted;
@@ -95,7 +94,7 @@ pid_t lode_waited_child(pid_t pid, pid_t tid, pid_t wanted)
 	for (unsigned i = 0; found > 0 && i < MOST_COPIES && strcmp(child.name, own.name) == 0;
 		i++) {
 		g_array_set_size(children, 0);
-		list_children(found, found, children);
+		lode_list_children(found, found, children);
 		pid_t inner = first_alive(children, &next);
 		if (inner == 0)
 			break;
@@ -157,7 +156,7 @@ static pid_t find_end(GArray *processes, pid_t but, const char *name, bool can_w
 			continue;
 		if (has_end(pid, name, can_write))
 			found = pid;
-		list_children(pid, pid, processes);
+		lode_list_children(pid, pid, processes);
 	}
 	return found;
 }
@@ -167,9 +166,9 @@ pid_t lode_waited_pipe_end(pid_t pid, pid_t tid, const char *name, bool reads)
 	g_autoptr(GArray) processes = g_array_new(FALSE, FALSE, sizeof(pid_t));
 	Status own;
 
-	list_children(pid, tid, processes);
+	lode_list_children(pid, tid, processes);
 	if (tid != pid)
-		list_children(pid, pid, processes);
+		lode_list_children(pid, pid, processes);
 	bool has_children = processes->len > 0;
 	pid_t found = find_end(processes, pid, name, reads);
 	if (found == 0 && has_children && has_end(pid, name, reads))
@@ -177,7 +176,7 @@ pid_t lode_waited_pipe_end(pid_t pid, pid_t tid, const char *name, bool reads)
 	if (found != 0 || !read_status(pid, &own) || own.parent <= 1)
 		return found;
 	g_array_set_size(processes, 0);
-	list_children(own.parent, own.parent, processes);
+	lode_list_children(own.parent, own.parent, processes);
 	found = find_end(processes, pid, name, reads);
 	return found == 0 && has_end(own.parent, name, reads) ? own.parent : found;
 }

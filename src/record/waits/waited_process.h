@@ -10,8 +10,12 @@
  */
 #pragma once
 
+#include <glib.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+/* Appends the children (pid_t) that a thread started, up to some 32 in all. */
+void lode_list_children(pid_t pid, pid_t tid, GArray *out);
 
 /* A child of a thread's process that has not ended; of one that runs the same program, its child in
  * turn. `wanted`: that one; 0 and less: the first that the thread started. 0: there is none. */

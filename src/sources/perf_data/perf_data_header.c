@@ -13,6 +13,7 @@
  * it. Linux: tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "base/bits.h"
+#include "base/text/command_words.h"
 #include "machine/memory_rates.h"
 #include "sources/perf_data/perf_data_reader.h"
 
@@ -122,27 +123,12 @@ static void read_one_text(LodePerfData *self, LodeByteCursor *cursor, const char
 		*out_text = text;
 }
 
-static void append_word(GString *command, const char *word)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_-+=./:,@%";
-
-	if (command->len > 0)
-		g_string_append_c(command, ' ');
-	if (*word != '\0' && word[strspn(word, safe)] == '\0') {
-		g_string_append(command, word);
-		return;
-	}
-	g_autofree char *quoted = g_shell_quote(word);
-	g_string_append(command, quoted);
-}
-
 static char *join_words(const GPtrArray *words, guint first)
 {
 	GString *command = g_string_new(NULL);
 
 	for (guint i = first; i < words->len; i++)
-		append_word(command, words->pdata[i]);
+		lode_command_words_append(command, words->pdata[i]);
 	return g_string_free(command, FALSE);
 }
 
@@ -251,7 +237,7 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		if (text == NULL)
 			break;
 		if (is_program)
-			append_word(program, text);
+			lode_command_words_append(program, text);
 		else if (strcmp(text, "--") == 0)
 			is_program = true;
 		for (size_t i = 0; !is_program && i < G_N_ELEMENTS(numbers); i++)

@@ -37,6 +37,28 @@ static bool read_loop(LodeByteCursor *cursor, LodeScriptLook *out)
 	return !cursor->is_overrun;
 }
 
+static const char *read_command_text(LodeByteCursor *cursor, bool *is_right)
+{
+	const char *text = lode_byte_cursor_text(cursor);
+
+	*is_right = *is_right && !cursor->is_overrun && strlen(text) < LODE_COMMAND_MAX_TEXT &&
+	            g_utf8_validate(text, -1, NULL);
+	return text;
+}
+
+static bool read_command(LodeByteCursor *cursor, LodeCommandLook *out)
+{
+	bool is_right = true;
+
+	out->flags = lode_byte_cursor_u32(cursor);
+	out->environment = lode_byte_cursor_u32(cursor);
+	out->command = read_command_text(cursor, &is_right);
+	out->directory = read_command_text(cursor, &is_right);
+	out->input = read_command_text(cursor, &is_right);
+	out->output = read_command_text(cursor, &is_right);
+	return is_right;
+}
+
 bool lode_script_look_read(LodeScriptLook *out_look, const void *raw, size_t size)
 {
 	LodeByteCursor cursor;
@@ -46,22 +68,28 @@ bool lode_script_look_read(LodeScriptLook *out_look, const void *raw, size_t siz
 		return false;
 	uint32_t kind = lode_byte_cursor_u32(&cursor);
 	out_look->kind = (LodeScriptKind)kind;
-	return kind == LODE_SCRIPT_CODE     ? read_code(&cursor, &out_look->code)
-	       : kind == LODE_SCRIPT_FRAMES ? read_frames(&cursor, out_look)
-	       : kind == LODE_SCRIPT_LOOP   ? read_loop(&cursor, out_look)
-	                                    : false;
+	return kind == LODE_SCRIPT_CODE      ? read_code(&cursor, &out_look->code)
+	       : kind == LODE_SCRIPT_FRAMES  ? read_frames(&cursor, out_look)
+	       : kind == LODE_SCRIPT_LOOP    ? read_loop(&cursor, out_look)
+	       : kind == LODE_SCRIPT_COMMAND ? read_command(&cursor, &out_look->command)
+	                                     : false;
 }
 
 /* A text that is too long is cut between two characters. */
-static void add_text(GByteArray *out, const char *text)
+static void add_text_of(GByteArray *out, const char *text, size_t size)
 {
 	static const guint8 zero = 0;
-	size_t n = strnlen(text, LODE_SCRIPT_MAX_TEXT - 1);
+	size_t n = strnlen(text, size - 1);
 	const char *end;
 
 	g_utf8_validate(text, (gssize)n, &end);
 	g_byte_array_append(out, (const guint8 *)text, (guint)(end - text));
 	g_byte_array_append(out, &zero, 1);
+}
+
+static void add_text(GByteArray *out, const char *text)
+{
+	add_text_of(out, text, LODE_SCRIPT_MAX_TEXT);
 }
 
 /* With the size before it, the next field is aligned (perf_event_open(2)). */
@@ -94,6 +122,20 @@ void lode_script_loop_append(uint64_t address, GByteArray *out)
 	lode_append_u32(out, LODE_SCRIPT_VERSION);
 	lode_append_u32(out, LODE_SCRIPT_LOOP);
 	lode_append_u64(out, address);
+	align(out, first);
+}
+
+void lode_command_look_append(const LodeCommandLook *look, GByteArray *out)
+{
+	const char *const texts[] = {look->command, look->directory, look->input, look->output};
+	guint first = out->len;
+
+	lode_append_u32(out, LODE_SCRIPT_VERSION);
+	lode_append_u32(out, LODE_SCRIPT_COMMAND);
+	lode_append_u32(out, look->flags);
+	lode_append_u32(out, look->environment);
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		add_text_of(out, texts[i], LODE_COMMAND_MAX_TEXT);
 	align(out, first);
 }
 

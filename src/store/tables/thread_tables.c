@@ -112,6 +112,24 @@ static const LodeColumn program_columns[] = {
 };
 
 #undef AT
+#define AT(member) offsetof(LodeWaitProcess, member)
+
+static const LodeColumn process_columns[] = {
+	{"pid", AT(pid), LODE_COLUMN_NUMBER, 0},
+	{"parent", AT(parent), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_WAIT_PROCESSES},
+	{"name", AT(name), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"command", AT(command), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"directory", AT(directory), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"input", AT(input), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"output", AT(output), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"environment", AT(environment), LODE_COLUMN_NUMBER, 0},
+	{"is_cut", AT(is_cut), LODE_COLUMN_FLAG, 0},
+	{"begin_ns", AT(begin_ns), LODE_COLUMN_BITS, 0},
+	{"end_ns", AT(end_ns), LODE_COLUMN_BITS, 0},
+	{"running_ns", AT(running_ns), LODE_COLUMN_AMOUNT, 0},
+};
+
+#undef AT
 #define AT(member) offsetof(LodeWaits, member)
 
 static const LodeColumn total_columns[] = {
@@ -133,6 +151,8 @@ static const LodeRowTable wait_tables[] = {
 		AT(slices), true},
 	{"wait_program", sizeof(LodeWaitProgram), program_columns, G_N_ELEMENTS(program_columns),
 		NULL, AT(programs), true},
+	{"wait_process", sizeof(LodeWaitProcess), process_columns, G_N_ELEMENTS(process_columns),
+		NULL, AT(processes), true},
 };
 
 /* Of one row: the struct itself. */
@@ -158,6 +178,7 @@ static bool check_waits(const LodeWaits *waits, size_t n_stacks, GError **error)
 	counts[LODE_TARGET_STACKS] = n_stacks;
 	counts[LODE_TARGET_WAIT_CAUSES] = waits->causes->len;
 	counts[LODE_TARGET_WAITS] = waits->rows->len;
+	counts[LODE_TARGET_WAIT_PROCESSES] = waits->processes->len;
 	if (!lode_row_tables_check(wait_tables, G_N_ELEMENTS(wait_tables), waits, counts, error) ||
 		!lode_row_table_check(&total_table, waits, 1, counts, error))
 		return false;
@@ -170,6 +191,12 @@ static bool check_waits(const LodeWaits *waits, size_t n_stacks, GError **error)
 		if (slice->end_ns < slice->begin_ns)
 			return lode_row_table_broken(
 				error, "wait_slice", i, "it ends before it begins");
+	}
+	for (guint i = 0; i < waits->processes->len; i++) {
+		const LodeWaitProcess *process = &LODE_AT(waits->processes, LodeWaitProcess, i);
+		if (process->end_ns < process->begin_ns)
+			return lode_row_table_broken(
+				error, "wait_process", i, "it ends before it begins");
 	}
 	if (waits->path_sure > 1)
 		return lode_row_table_broken(
@@ -200,6 +227,7 @@ bool lode_wait_tables_read(LodeProfile *profile, LodeDatabase *database, GError 
 	total.causes = waits->causes;
 	total.slices = waits->slices;
 	total.programs = waits->programs;
+	total.processes = waits->processes;
 	*waits = total;
 	if (!check_waits(waits, UINT32_MAX, error))
 		return false;

@@ -54,13 +54,35 @@ static void test_loop(void)
 	g_assert_false(lode_script_look_read(look, bytes->data, 15));
 }
 
-/* Of what is cut short nothing is read after its end. */
-static void test_cut(void)
+static void test_command(void)
+{
+	g_autofree char *words = g_strnfill(2 * LODE_COMMAND_MAX_TEXT, 'x');
+	const LodeCommandLook command = {
+		LODE_COMMAND_IS_CUT, 7, words, "/home/me", "/dev/null", "pipe:[1]"};
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	g_autofree LodeScriptLook *look = g_new0(LodeScriptLook, 1);
+
+	lode_command_look_append(&command, bytes);
+	g_assert_cmpuint((bytes->len + sizeof(uint32_t)) % sizeof(uint64_t), ==, 0);
+	g_assert_true(lode_script_look_read(look, bytes->data, bytes->len));
+	g_assert_cmpint(look->kind, ==, LODE_SCRIPT_COMMAND);
+	g_assert_cmpuint(look->command.flags, ==, LODE_COMMAND_IS_CUT);
+	g_assert_cmpuint(look->command.environment, ==, 7);
+	g_assert_cmpuint(strlen(look->command.command), ==, LODE_COMMAND_MAX_TEXT - 1);
+	g_assert_cmpstr(look->command.directory, ==, "/home/me");
+	g_assert_cmpstr(look->command.input, ==, "/dev/null");
+	g_assert_cmpstr(look->command.output, ==, "pipe:[1]");
+	/* longer than lode writes it, and no UTF-8 */
+	bytes->data[16 + LODE_COMMAND_MAX_TEXT - 1] = 'x';
+	g_assert_false(lode_script_look_read(look, bytes->data, bytes->len));
+	bytes->data[16 + LODE_COMMAND_MAX_TEXT - 1] = 0;
+	bytes->data[16] = 0xff;
+	g_assert_false(lode_script_look_read(look, bytes->data, bytes->len));
+}
+
+static void test_cut_of(GByteArray *bytes)
 {
 	g_autofree LodeScriptLook *look = g_new0(LodeScriptLook, 1);
-	g_autoptr(GByteArray) bytes = g_byte_array_new();
-
-	lode_script_code_append(&code, bytes);
 	guint n = bytes->len;
 	while (n > 0 && bytes->data[n - 1] == 0)
 		n--;
@@ -70,6 +92,18 @@ static void test_cut(void)
 	}
 	bytes->data[0]++;
 	g_assert_false(lode_script_look_read(look, bytes->data, bytes->len));
+}
+
+/* Of what is cut short nothing is read after its end. */
+static void test_cut(void)
+{
+	const LodeCommandLook command = {0, 7, "sed -n 1p 'a b'", "/home/me", "/dev/null", "x"};
+	g_autoptr(GByteArray) one = g_byte_array_new(), other = g_byte_array_new();
+
+	lode_script_code_append(&code, one);
+	test_cut_of(one);
+	lode_command_look_append(&command, other);
+	test_cut_of(other);
 }
 
 /* A long text is cut between its characters; lines that make no sense are refused. */
@@ -98,6 +132,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sources/script-look/code", test_code);
 	g_test_add_func("/sources/script-look/frames", test_frames);
+	g_test_add_func("/sources/script-look/command", test_command);
 	g_test_add_func("/sources/script-look/loop", test_loop);
 	g_test_add_func("/sources/script-look/cut", test_cut);
 	g_test_add_func("/sources/script-look/limits", test_limits);

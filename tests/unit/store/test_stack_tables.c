@@ -201,8 +201,8 @@ static void test_waits_absent(Fixture *fixture, const void *data)
 		empty = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_null(empty->waits);
-	change(fixture->path, "DROP TABLE wait_program; DROP TABLE wait_slice; DROP TABLE "
-			      "wait_total; DROP TABLE wait; "
+	change(fixture->path, "DROP TABLE wait_program; DROP TABLE wait_process; "
+			      "DROP TABLE wait_slice; DROP TABLE wait_total; DROP TABLE wait; "
 			      "DROP TABLE wait_cause");
 	g_autoptr(LodeProfile)
 		older = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);

@@ -197,6 +197,8 @@ bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
 			g_array_append_val(self->told_loops, told);
 		return true;
 	}
+	if (look->kind == LODE_SCRIPT_COMMAND)
+		return true;
 	/* The numbers of frames become those of all recordings below. */
 	guint first = self->frames->len;
 	add_look(self, recording, record, time_ns);

@@ -10,6 +10,7 @@
 #include "ingest/sampled/waits/sampled_waits.h"
 
 #include "base/arrays/sort_order.h"
+#include "ingest/sampled/waits/process_commands.h"
 #include "ingest/waits/critical_path.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -32,6 +33,7 @@ typedef struct {
 	const LodeThreads *threads;
 	GArray *programs;     /* LodeWaitProgram */
 	uint32_t *program_of; /* of each of the times' threads */
+	uint32_t *leader_of;  /* likewise, of LodeThreads: its process's first one */
 	GArray *lives;        /* Life, of processes */
 } Summing;
 
@@ -61,6 +63,7 @@ static void find_programs(Summing *self)
 		const LodeThread *leader = first != LODE_NONE ? &LODE_AT(self->threads->threads,
 									LodeThread, first)
 		                                              : thread;
+		self->leader_of[i] = first != LODE_NONE ? first : life->thread;
 		char *name = leader->name;
 		const char *key = name != NULL ? name : "";
 		const LodeWaitProgram added = {.name = name};
@@ -163,19 +166,137 @@ static void scale(Summing *self, double running_ns)
 	}
 }
 
+/* --- processes --- */
+
+/* What it executed; one that was there before the recording is one, too. */
+static LodeProcessCommand command_of(const Summing *self, uint32_t recording, uint32_t thread)
+{
+	const LodeThread *leader = &LODE_AT(self->threads->threads, LodeThread, thread);
+	LodeProcessCommand found = lode_process_commands_find(
+		self->times->commands, recording, leader->pid, leader->begin_ns, leader->end_ns);
+
+	found.has_executed |= lode_threads_starter(self->threads, thread) == LODE_NONE;
+	return found;
+}
+
+static LodeWaitProcess process_of(
+	const Summing *self, const LodeWaitThread *life, const LodeCommandLook *look)
+{
+	const LodeThread *leader = &LODE_AT(self->threads->threads, LodeThread, life->thread);
+	LodeWaitProcess process = {.pid = leader->pid,
+		.parent = LODE_NONE,
+		.name = leader->name,
+		.begin_ns = life->begin_ns,
+		.end_ns = life->end_ns};
+
+	if (look == NULL)
+		return process;
+	process.command = look->command[0] != '\0' ? (char *)look->command : NULL;
+	process.directory = look->directory[0] != '\0' ? (char *)look->directory : NULL;
+	process.input = look->input[0] != '\0' ? (char *)look->input : NULL;
+	process.output = look->output[0] != '\0' ? (char *)look->output : NULL;
+	process.environment = look->environment;
+	process.is_cut = (look->flags & LODE_COMMAND_IS_CUT) != 0;
+	return process;
+}
+
+LODE_ORDER(compare_threads, LodeWaitThread, LODE_ASCENDING(recording), LODE_ASCENDING(begin_ns),
+	LODE_ASCENDING(thread))
+
+/* Whose first threads they are, in the order of their beginnings. */
+static GArray *list_processes(const Summing *self)
+{
+	GArray *leaders = g_array_new(FALSE, FALSE, sizeof(LodeWaitThread));
+
+	for (guint i = 0; i < self->times->threads->len; i++) {
+		const LodeWaitThread *life = &LODE_AT(self->times->threads, LodeWaitThread, i);
+		if (life->thread == self->leader_of[i] &&
+			command_of(self, life->recording, life->thread).has_executed)
+			g_array_append_val(leaders, *life);
+	}
+	g_array_sort(leaders, compare_threads);
+	g_array_set_size(leaders, MIN(leaders->len, LODE_MAX_WAIT_PROCESSES));
+	return leaders;
+}
+
+/* The nearest of those that led to a process, copies left out. */
+static uint32_t find_parent(const Summing *self, GHashTable *rows, uint32_t thread)
+{
+	enum { MOST_COPIES = 64 };
+
+	for (int i = 0; i < MOST_COPIES; i++) {
+		void *row;
+		thread = lode_threads_starter(self->threads, thread);
+		if (thread == LODE_NONE)
+			break;
+		const LodeThread *starter = &LODE_AT(self->threads->threads, LodeThread, thread);
+		uint32_t leader = starter->pid == starter->tid
+		                          ? thread
+		                          : lode_threads_look_up(self->threads, starter->pid,
+						    starter->pid, starter->begin_ns);
+		if (leader != LODE_NONE &&
+			g_hash_table_lookup_extended(rows, GUINT_TO_POINTER(leader), NULL, &row))
+			return GPOINTER_TO_UINT(row);
+		thread = leader != LODE_NONE ? leader : thread;
+	}
+	return LODE_NONE;
+}
+
+static void sum_processes(const Summing *self, GHashTable *rows, GArray *processes)
+{
+	for (guint i = 0; i < self->times->threads->len; i++) {
+		const LodeWaitThread *life = &LODE_AT(self->times->threads, LodeWaitThread, i);
+		void *row;
+		if (!g_hash_table_lookup_extended(
+			    rows, GUINT_TO_POINTER(self->leader_of[i]), NULL, &row))
+			continue;
+		LodeWaitProcess *process = &LODE_AT(
+			processes, LodeWaitProcess, GPOINTER_TO_UINT(row));
+		for (uint32_t k = life->first; k < life->first + life->n; k++) {
+			const LodeWaitInterval *one = &LODE_AT(
+				self->times->intervals, LodeWaitInterval, k);
+			if (one->kind == LODE_PATH_RUN && one->end_ns > one->begin_ns)
+				process->running_ns += (double)(one->end_ns - one->begin_ns);
+		}
+	}
+}
+
+static void find_processes(const Summing *self, GArray *processes)
+{
+	g_autoptr(GHashTable) rows = g_hash_table_new(NULL, NULL);
+	g_autoptr(GArray) leaders = list_processes(self);
+
+	for (guint i = 0; i < leaders->len; i++) {
+		const LodeWaitThread *life = &LODE_AT(leaders, LodeWaitThread, i);
+		LodeWaitProcess process = process_of(
+			self, life, command_of(self, life->recording, life->thread).look);
+		g_hash_table_insert(
+			rows, GUINT_TO_POINTER(life->thread), GUINT_TO_POINTER(processes->len));
+		g_array_append_val(processes, process);
+	}
+	for (guint i = 0; i < processes->len; i++)
+		LODE_AT(processes, LodeWaitProcess, i).parent = find_parent(
+			self, rows, LODE_AT(leaders, LodeWaitThread, i).thread);
+	sum_processes(self, rows, processes);
+}
+
 void lode_program_times_find(LodeWaits *waits, const LodeWaitTimes *times,
 	const LodeThreads *threads, const GArray *pieces)
 {
 	Summing self = {.times = times, .threads = threads, .programs = waits->programs};
 
 	self.program_of = g_new(uint32_t, (gsize)times->threads->len + 1);
+	self.leader_of = g_new(uint32_t, (gsize)times->threads->len + 1);
 	self.lives = g_array_new(FALSE, FALSE, sizeof(Life));
 	find_programs(&self);
+	if (times->commands != NULL)
+		find_processes(&self, waits->processes);
 	sum_lives(&self);
 	sum_running(&self);
 	sum_path(&self, pieces);
 	scale(&self, waits->running_ns);
 	g_array_sort(waits->programs, compare_programs);
 	g_free(self.program_of);
+	g_free(self.leader_of);
 	g_array_unref(self.lives);
 }

@@ -9,6 +9,7 @@
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/sampled/waits/busy_processors.h"
+#include "ingest/sampled/waits/process_commands.h"
 #include "ingest/sampled/waits/run_time_threads.h"
 
 #include "ingest/waits/wait_names.h"
@@ -122,6 +123,7 @@ LodeSampledWaits *lode_sampled_waits_new(
 	self->times.timed = g_array_new(FALSE, TRUE, sizeof(LodeWaitTimed));
 	self->times.threads = g_array_new(FALSE, TRUE, sizeof(LodeWaitThread));
 	self->times.intervals = g_array_new(FALSE, TRUE, sizeof(LodeWaitInterval));
+	self->times.commands = lode_process_commands_new();
 	lode_id_cache_init(&self->object_ids);
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	self->listening = g_hash_table_new(NULL, NULL);
@@ -145,6 +147,7 @@ void lode_sampled_waits_free(LodeSampledWaits *self)
 	g_array_unref(self->times.timed);
 	g_array_unref(self->times.threads);
 	g_array_unref(self->times.intervals);
+	lode_process_commands_free(self->times.commands);
 	lode_id_cache_clear(&self->object_ids);
 	g_array_unref(self->chain);
 	g_hash_table_unref(self->listening);
@@ -968,5 +971,18 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 		LodeWaitProgram *program = &LODE_AT(waits->programs, LodeWaitProgram, i);
 		program->name = lode_profile_intern(profile, program->name);
 	}
+	for (guint i = 0; i < waits->processes->len; i++) {
+		LodeWaitProcess *process = &LODE_AT(waits->processes, LodeWaitProcess, i);
+		char **texts[] = {&process->name, &process->command, &process->directory,
+			&process->input, &process->output};
+		for (size_t k = 0; k < G_N_ELEMENTS(texts); k++)
+			if (*texts[k] != NULL)
+				*texts[k] = lode_profile_intern(profile, *texts[k]);
+	}
 	return waits;
+}
+
+LodeProcessCommands *lode_sampled_waits_commands(LodeSampledWaits *self)
+{
+	return self->times.commands;
 }

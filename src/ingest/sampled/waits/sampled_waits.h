@@ -16,6 +16,7 @@
 #include "ingest/sampled/waits/thread_waits.h"
 #include "sources/perf_data/wait_look.h"
 
+typedef struct LodeProcessCommands LodeProcessCommands;
 typedef struct LodeSampledThreads LodeSampledThreads;
 typedef struct LodeSampledWaits LodeSampledWaits;
 typedef struct LodeStacks LodeStacks;
@@ -79,11 +80,15 @@ typedef struct {
 	GArray *intervals; /* LodeWaitInterval */
 	GArray *timed;     /* LodeWaitTimed, by recording, thread and time */
 	uint32_t n_objects;
-	uint32_t n_processors; /* that the program may use; 0: not known */
-	bool is_full;          /* some are missing: there are too many */
+	uint32_t n_processors;         /* that the program may use; 0: not known */
+	bool is_full;                  /* some are missing: there are too many */
+	LodeProcessCommands *commands; /* owned by the waits */
 } LodeWaitTimes;
 
 const LodeWaitTimes *lode_sampled_waits_times(const LodeSampledWaits *self);
+
+/* With which words processes were started, to be noted before lode_sampled_waits_name(). */
+LodeProcessCommands *lode_sampled_waits_commands(LodeSampledWaits *self);
 
 /* The rows, once the stacks are named; NULL: no recording had looks. Strings are copied to
  * `profile`; the caller frees the rest. */
