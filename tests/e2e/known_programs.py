@@ -40,10 +40,12 @@ def main():
     children = [one for one in waits["waits"] if one["reason"] == "child"]
     if parent != "*" and not any(name.startswith(parent) for one in children for name in one["thread_names"]):
         print(f"no wait of {parent} for a child: {[(one['object'], one['thread_names']) for one in children]}")
-    titles = [one["title"] for one in read("report.json")["diagnoses"] if one["cause"] == "wait-child"]
+    titles = [one["title"] for one in read("report.json")["diagnoses"] if one["cause"] in ("wait-child", "repeated-command")]
     if title == "-" and titles:
         print(f"diagnoses {titles}, not none")
-    if title not in "-*" and not any(one.startswith(title) and program in one for one in titles):
+    if title == "!" and any(one.startswith("the same") for one in titles):
+        print(f"diagnoses {titles}, of which one is of the same command")
+    if title not in "-*!" and not any(one.startswith(title) and program in one for one in titles):
         print(f"diagnoses {titles}, none is '{title}'")
 
 

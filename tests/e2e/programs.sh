@@ -21,16 +21,16 @@ gcc -g -O2 "$sources/burning.c" -o burning 2>err || skip "gcc makes no program"
 cat >substitute.sh <<'END'
 i=0
 while [ $i -lt 150 ]; do
-	x=$(sed -n 1p "$0")
 	i=$((i + 1))
+	x=$(sed -n ${i}p "$0")
 done
 END
 printf 'all: a b c d\na b c d:\n\t./burning 0.2\n' >serial.mk
 printf 'all: a b slow\n\t./burning 0.3\na b:\n\t./burning 0.1\nslow:\n\t./burning 0.6\n' >bottleneck.mk
 cat >items.py <<'END'
 import subprocess
-for _ in range(400):
-    subprocess.run(["sed", "-n", "1p", "items.py"], stdout=subprocess.PIPE, check=True)
+for i in range(400):
+    subprocess.run(["sed", "-n", f"{i + 1}p", "items.py"], stdout=subprocess.PIPE, check=True)
 END
 cat >storm.sh <<'END'
 i=0
@@ -40,6 +40,10 @@ while [ $i -lt 120 ]; do
 done
 wait
 END
+# The same each time; with another input each time.
+printf 'for i in %s; do x=$(./burning 0.05); done\n' "$(seq -s ' ' 16)" >again.sh
+printf 'for i in %s; do x=$(echo $i | ./burning 0.05); done\n' "$(seq -s ' ' 16)" >input.sh
+printf 'V = $(shell ./burning 0.05)\nall: %s\n%%.out:\n\t@echo $* $(V)\n' "$(seq -s ' ' -f '%g.out' 16)" >variable.mk
 # Not a wrapper that chooses one.
 python=$(python3 -c 'import sys; print(sys.executable)')
 
@@ -48,12 +52,16 @@ seq -f 'item%g' 150 >items.txt
 xargs touch <items.txt
 
 # The program, how often it runs, in all and on the critical path for how long at least, who waits
-# for it, and the beginning of a diagnosis's title; -: there is none of waiting for children, *: any.
+# for it, and the beginning of a diagnosis's title; -: there is none of waiting for children, !: none of the same
+# command, *: any.
 rows='substitute sed 150 0 0 sh many short processes
 xargs wc 150 0 0 xargs many short processes
 items sed 400 0 0 python many short processes
 serial burning 4 0.8 0.6 make processes in a row
 bottleneck burning 4 1.1 0.7 make -
+again burning 16 0.8 0.4 sh the same command again
+input burning 16 0.8 0.4 sh !
+variable burning 16 0.8 0.4 make the same command again
 single burning 1 0.3 0.2 sh -
 storm burning 120 0.24 0 * *'
 
@@ -64,6 +72,9 @@ commands_of() {
 	items) echo "$python" items.py ;;
 	serial) echo make -f serial.mk ;;
 	bottleneck) echo make -j 2 -f bottleneck.mk ;;
+	again) echo sh again.sh ;;
+	input) echo sh input.sh ;;
+	variable) echo make -f variable.mk ;;
 	single) echo sh single.sh ;;
 	storm) echo sh storm.sh ;;
 	esac

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/thread_diagnoses.h"
 
+#include "analyses/waits/repeated_commands.h"
 #include "analyses/waits/wait_groups.h"
 #include "base/arrays/sum_table.h"
 #include "model/causes.h"
@@ -38,6 +39,12 @@ static const double MOSTLY = 0.5;
 
 /* Of the waiting for others: what these wait for themselves is worth a diagnosis of its own. */
 static const double SOME = 0.1;
+
+/* No more processes at once than this are one after the other. */
+static const double ONE_AT_A_TIME = 1.05;
+
+/* Of the processes of a program: the arguments of so many are known where few are missing. */
+static const double MOSTLY_SEEN = 0.8;
 
 enum { NAMED_OBJECTS = 3 };
 
@@ -776,6 +783,96 @@ static void add(
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }
 
+/* --- commands that are executed again and again --- */
+
+static const LodeWaitProcess *process_at(const Diagnosing *self, uint32_t index)
+{
+	return &LODE_AT(self->waits->processes, LodeWaitProcess, index);
+}
+
+static const char *name_or_unknown(const char *name)
+{
+	return name != NULL ? name : "(unknown)";
+}
+
+/* What is saved without the repeats cannot be saved again side by side. */
+static void take_repeats(const Diagnosing *self, const LodeRepeatedCommand *command)
+{
+	const LodeWaitProcess *parent = process_at(self, command->parent);
+
+	for (guint i = 0; i < self->causes->len; i++) {
+		Cause *cause = g_ptr_array_index(self->causes, i);
+		const char *waits = foreign_parent(cause->first);
+		if (cause->first->reason != LODE_WAIT_CHILD ||
+			!(waits != NULL ? g_strcmp0(waits, parent->name) == 0
+					: cause->first->thread_names->len > 0 &&
+						  g_strcmp0(g_ptr_array_index(
+								    cause->first->thread_names, 0),
+							  parent->name) == 0))
+			continue;
+		cause->high = MAX(cause->high - command->high_ns / self->waits->clock_ns, 0);
+		cause->low = isnan(cause->low) ? cause->low : fmin(cause->low, cause->high);
+	}
+}
+
+static void add_repeated(
+	const Diagnosing *self, LodeDiagnoses *out, const LodeRepeatedCommand *command)
+{
+	const LodeWaitProcess *first = process_at(self, command->first);
+	const LodeWaitProcess *parent = process_at(self, command->parent);
+	const char *name = name_or_unknown(first->name), *by = name_or_unknown(parent->name);
+	LodeCauseWords words = {0};
+
+	lode_cause_rules_add_words(self->rules, "wait:child", &words);
+	lode_cause_rules_add_words(self->rules, "wait-child:repeated", &words);
+	if (strcmp(by, "make") == 0 || strcmp(by, "gmake") == 0)
+		lode_cause_rules_add_words(self->rules, "wait-parent:make", &words);
+	const LodeCauseRule *rule = lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
+	if (rule == NULL || rule->cause == NULL)
+		return;
+	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
+	bool are_seen = command->known >= MOSTLY_SEEN * command->alike;
+	diagnosis->object = g_strdup_printf("%s ×%.0f", name,
+		are_seen ? command->same : command->same * (double)command->alike / command->known);
+	diagnosis->title = g_strdup_printf("%s: %s", rule->title, diagnosis->object);
+	diagnosis->explanation = g_strdup(rule->explanation);
+	diagnosis->remedy = g_strdup(rule->remedy);
+	diagnosis->source = g_strdup(rule->source);
+	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, name);
+	diagnosis->clock_high = MIN(command->high_ns / self->waits->clock_ns, 1);
+	diagnosis->clock_low = command->at_once <= ONE_AT_A_TIME
+	                               ? MIN(command->low_ns / self->waits->clock_ns,
+						 diagnosis->clock_high)
+	                               : (double)NAN;
+	diagnosis->places = command->same;
+	diagnosis->functions = 1;
+	if (are_seen)
+		lode_diagnosis_add_evidence(diagnosis, command->same, "processes",
+			"%u of %u that %s started: %s", command->same, command->started, by,
+			first->command);
+	else
+		lode_diagnosis_add_evidence(diagnosis, command->same, "processes",
+			"%s%u whose arguments were seen, of %u %s by %s: %s",
+			command->same == command->known ? "all " : "", command->same,
+			command->alike, name, by, first->command);
+	lode_diagnosis_add_evidence(diagnosis, command->low_ns / 1e9, "s",
+		"in %s, with the same environment and input (%s)", first->directory, first->input);
+	g_ptr_array_add(out->diagnoses, diagnosis);
+}
+
+static void add_repeats(const Diagnosing *self, LodeDiagnoses *out)
+{
+	g_autoptr(GArray) commands = lode_repeated_commands_new(self->profile);
+
+	for (guint i = 0; i < commands->len; i++) {
+		const LodeRepeatedCommand *one = &LODE_AT(commands, LodeRepeatedCommand, i);
+		if (one->high_ns < LEAST_SAVED * self->waits->clock_ns)
+			break;
+		take_repeats(self, one);
+		add_repeated(self, out, one);
+	}
+}
+
 static bool is_much(const Diagnosing *self)
 {
 	const LodeWaits *waits = self->waits;
@@ -797,7 +894,10 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 	Diagnosing self = {profile, profile->waits, own, rules, event, causes};
 
 	gather(&self, groups);
-	for (guint i = 0; i < causes->len && is_much(&self); i++) {
+	bool has_much = is_much(&self);
+	if (has_much)
+		add_repeats(&self, out);
+	for (guint i = 0; i < causes->len && has_much; i++) {
 		const Cause *cause = g_ptr_array_index(causes, i);
 		if (cause->high >= LODE_LEAST_BY_CLOCK && is_known(cause) &&
 			cause->children.kind != LODE_CHILDREN_FEW && !is_under_lock(&self, cause) &&

@@ -5,6 +5,8 @@
 #include "model/process.h"
 #include "model/profile.h"
 
+#include <string.h>
+
 enum { MANY = 20, SEVERAL = 3 };
 
 /* A process that lives no longer was mostly started and ended. */
@@ -76,8 +78,10 @@ static GArray *find_children(
 	while (g_hash_table_iter_next(&iter, &name, NULL)) {
 		const LodeWaitProgram *program = find_program(profile->waits, name);
 		bool is_copy = g_hash_table_contains(parents, name);
-		/* copies that only start others are these others' */
-		if (program == NULL || (is_copy && g_hash_table_size(children) > 1))
+		/* copies that only start others are these others'; what sleeps takes no processor
+		 */
+		if (program == NULL || strcmp(name, "sleep") == 0 ||
+			(is_copy && g_hash_table_size(children) > 1))
 			continue;
 		LodeWaitProgram child = *program;
 		*out_copies = is_copy;

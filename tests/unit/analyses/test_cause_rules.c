@@ -77,6 +77,8 @@ static const struct {
 	{"many short child processes", "! wait:child wait-child:short"},
 	{"child processes, one after the other", "! wait:child wait-child:serial"},
 	{"child processes, fewer than processors", "! wait:child wait-child:narrow"},
+	{"the same command again", "! wait:child wait-child:repeated"},
+	{"the same command again, by make", "! wait:child wait-child:repeated wait-parent:make"},
 	{"full pipe", "! wait:pipe wait-call:write"},
 	{"empty pipe", "! wait:pipe wait-call:read"},
 	{"page", "! wait:page"},

@@ -367,6 +367,106 @@ static void test_saves_side_by_side(void)
 	}
 }
 
+enum {
+	SAME,
+	OTHER_WORDS,
+	OTHER_INPUT,
+	NOT_READ,
+	OTHER_ENVIRONMENT,
+	CUT,
+	SLEEPS,
+	ASLEEP,
+	N_REPEATS
+};
+
+/* A parent and twelve processes of 50 ms, in a row, of which the odd ones are as `kind` says. */
+static LodeProfile *repeating(guint kind, const char *parent)
+{
+	LodeProfile *profile = profile_new(0.9, true);
+	LodeWaitProcess root = {
+		.pid = 1, .parent = LODE_NONE, .name = (char *)parent, .end_ns = (uint64_t)S};
+
+	g_array_append_val(profile->waits->processes, root);
+	for (guint i = 0; i < 12; i++) {
+		bool is_odd = i % 2 != 0;
+		LodeWaitProcess one = {.pid = 10 + i,
+			.name = (char *)(kind == SLEEPS && is_odd ? "sleep" : "survey"),
+			.command = (char *)(kind == OTHER_WORDS && is_odd ? "survey b"
+									  : "survey a"),
+			.directory = (char *)"/home/me",
+			.input = kind == OTHER_INPUT ? g_strdup_printf("pipe:[%u]", i)
+		                                     : (char *)"/dev/null",
+			.output = (char *)(kind == NOT_READ ? "/dev/null" : "pipe:[9]"),
+			.environment = kind == OTHER_ENVIRONMENT ? i : 7,
+			.is_cut = kind == CUT,
+			.begin_ns = (uint64_t)(i * 0.07 * S),
+			.end_ns = (uint64_t)((i * 0.07 + 0.05) * S)};
+		if (kind == OTHER_INPUT) {
+			char *input = lode_profile_intern(profile, one.input);
+			g_free(one.input);
+			one.input = input;
+		}
+		g_array_append_val(profile->waits->processes, one);
+	}
+	if (kind == ASLEEP)
+		made_wait(profile, wait_of(profile, LODE_WAIT_SLEEP, NULL, "f", 1, 0.3), 0, 0);
+	LodeWait waits = wait_of(profile, LODE_WAIT_CHILD, "survey", "each", 1, 0.8);
+	waits.thread_name = (char *)parent;
+	made_wait(profile, waits, NAN, 0.8 * S);
+	return profile;
+}
+
+/* The same command again and again, whose output is read. Neighbours: with other words, another
+ * input or environment each time, or more words than are known; for its effect; while its parent
+ * waits for a change. */
+static void test_repeated(void)
+{
+	for (guint kind = 0; kind < N_REPEATS; kind++) {
+		g_autoptr(LodeProfile) profile = repeating(kind, "sh");
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		const LodeDiagnosis *found = NULL;
+		for (guint i = 0; i < all->diagnoses->len; i++)
+			if (strcmp(lode_diagnoses_at(all, i)->cause, "repeated-command") == 0)
+				found = lode_diagnoses_at(all, i);
+		g_assert_cmpint(found != NULL, ==, kind == SAME || kind == OTHER_WORDS);
+		if (found == NULL)
+			continue;
+		guint n = kind == SAME ? 12 : 6;
+		g_autofree char *title = g_strdup_printf(
+			"the same command again and again: survey ×%u", n);
+		g_assert_cmpstr(found->title, ==, title);
+		g_assert_true(g_str_has_prefix(found->remedy, "Run it once and keep its output"));
+		g_assert_true(has_text(found, kind == SAME ? "12 of 12 that sh started: survey a"
+							   : "6 of 12 that sh started: survey "));
+		g_assert_cmpfloat(fabs(found->clock_low - 0.05 * (n - 1)), <, 1e-6);
+		g_assert_cmpfloat(fabs(found->clock_high - 0.05 * (n - 1)), <, 1e-6);
+	}
+	g_autoptr(LodeProfile) profile = repeating(SAME, "make");
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, "repeated-command");
+	g_assert_true(g_str_has_prefix(lode_diagnoses_at(all, 0)->remedy, "Expand once: :="));
+	/* what is left is no cause of its own */
+	for (guint i = 1; i < all->diagnoses->len; i++)
+		g_assert_cmpfloat(lode_diagnoses_at(all, i)->clock_high, <, 0.26);
+}
+
+/* Of some the command is not known, as they were too short: they may be the same. */
+static void test_repeated_unseen(void)
+{
+	g_autoptr(LodeProfile) profile = repeating(SAME, "sh");
+
+	for (guint i = 7; i <= 12; i++)
+		LODE_AT(profile->waits->processes, LodeWaitProcess, i).command = NULL;
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "repeated-command");
+	g_assert_true(g_str_has_suffix(one->title, "survey ×12"));
+	g_assert_true(
+		has_text(one, "all 6 whose arguments were seen, of 12 survey by sh: survey a"));
+	g_assert_cmpfloat(fabs(one->clock_low - 0.25), <, 1e-6);
+	g_assert_cmpfloat(fabs(one->clock_high - 0.55), <, 1e-6);
+}
+
 /* Nor can threads that share the work take less than all their time divided by the processors. */
 static void test_serial_part_on_processors(void)
 {
@@ -666,6 +766,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/order", test_order);
 	g_test_add_func("/wait_diagnoses/children", test_children);
 	g_test_add_func("/wait_diagnoses/side_by_side", test_saves_side_by_side);
+	g_test_add_func("/wait_diagnoses/repeated", test_repeated);
+	g_test_add_func("/wait_diagnoses/repeated_unseen", test_repeated_unseen);
 	g_test_add_func("/wait_diagnoses/serial_part", test_serial_part_on_processors);
 	g_test_add_func("/wait_diagnoses/copies", test_copies);
 	g_test_add_func("/wait_diagnoses/foreign", test_foreign);
