@@ -866,7 +866,7 @@ static void add_repeats(const Diagnosing *self, LodeDiagnoses *out)
 
 	for (guint i = 0; i < commands->len; i++) {
 		const LodeRepeatedCommand *one = &LODE_AT(commands, LodeRepeatedCommand, i);
-		if (one->high_ns < LEAST_SAVED * self->waits->clock_ns)
+		if (one->high_ns < LODE_LEAST_BY_CLOCK * self->waits->clock_ns)
 			break;
 		take_repeats(self, one);
 		add_repeated(self, out, one);

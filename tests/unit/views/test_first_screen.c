@@ -142,7 +142,7 @@ static void test_long_head(void)
 		g_assert_cmpuint(count(lines, "D1  saves 20–40 %"), ==, 1);
 		g_assert_cmpuint(count(lines, "→ Divide by constants"), ==, 1);
 		g_assert_cmpuint(count(lines, "--explain D1"), ==, 1);
-		g_assert_cmpuint(count(lines, "Smaller: "), ==, n_lines <= 3);
+		g_assert_cmpuint(count(lines, "Set aside: "), ==, n_lines <= 3);
 	}
 }
 
