@@ -131,7 +131,7 @@ static bool fail(const LodeRuleFile *self, const void *rule, const LodeRuleKey *
 		break;
 	case LODE_RULE_KEY_GLOBS:
 	case LODE_RULE_KEY_GLOBS_FOR:
-		expected = g_strdup("patterns, separated by ';'");
+		expected = g_strdup("patterns, separated by ';', or names of sets");
 		break;
 	case LODE_RULE_KEY_OTHER:
 	case LODE_RULE_KEY_BASE:
@@ -149,6 +149,9 @@ static bool take_number(const char *text, double most, double *out)
 	return end != text && *end == '\0' && *out >= 0 && *out <= most;
 }
 
+/* This group is no rule: its keys name lists of globs, which others have as "@NAME". */
+#define SETS "@sets"
+
 /* `users` are separated by ";". */
 static bool take_globs(
 	GKeyFile *file, const char *group, const char *key, const char *users, LodeGlobs **globs)
@@ -159,6 +162,12 @@ static bool take_globs(
 	for (char **text = texts; text != NULL && *text != NULL; text++) {
 		if (*g_strstrip(*text) == '\0')
 			return false;
+		if (**text == '@') {
+			if (strcmp(group, SETS) == 0 ||
+				!take_globs(file, SETS, *text + 1, users, globs))
+				return false;
+			continue;
+		}
 		add_glob(globs, *text);
 		for (char **name = names; *name != NULL; name++)
 			add_user(*globs, *name, *text);
@@ -305,11 +314,11 @@ LodeRuleFile *lode_rule_file_read(const LodeRuleForm *form, const char *text, GE
 		return NULL;
 	}
 	g_auto(GStrv) groups = g_key_file_get_groups(file, &n);
-	self->n = (guint)n;
 	self->rules = g_malloc0_n(n + 1, form->rule_size);
-	for (guint i = 0; i < self->n; i++)
-		*(const char **)lode_rule_file_at(self, i) = g_string_chunk_insert(
-			self->strings, groups[i]);
+	for (gsize i = 0; i < n; i++)
+		if (strcmp(groups[i], SETS) != 0)
+			*(const char **)lode_rule_file_at(self, self->n++) = g_string_chunk_insert(
+				self->strings, groups[i]);
 	return read_rules(self, file, error) ? g_steal_pointer(&self) : NULL;
 }
 

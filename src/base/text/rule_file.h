@@ -5,6 +5,9 @@
  *
  *   {"least", offsetof(Rule, least), LODE_RULE_KEY_NUMBER, .most = 1}
  *
+ * Globs that several rules have are a set: "python = python3*;libpython3*" in the group "@sets",
+ * which is no rule, and "@python" where others have globs.
+ *
  * Messages name the file, the group and the key, and say what is expected.
  */
 #pragma once

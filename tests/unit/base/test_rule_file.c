@@ -56,6 +56,28 @@ static void test_rules(void)
 		g_assert_false(lode_globs_match(a->functions, other[i]));
 }
 
+/* Sets of globs are in place of their names. */
+static void test_sets(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeRuleFile) file = lode_rule_file_read(&form,
+		"[@sets]\ntwo=f;g*\n[a]\ntitle=t\nfunctions=h;@two\n[b]\n"
+		"title=t\nfunctions=i\n[c]\ntitle=t\nfor one=@two\n",
+		&error);
+
+	g_assert_no_error(error);
+	g_assert_cmpint(file->n, ==, 3);
+	const Rule *a = lode_rule_file_at(file, 0), *c = lode_rule_file_at(file, 2);
+	Rule *b = lode_rule_file_at(file, 1);
+	g_assert_cmpstr(a->group, ==, "a");
+	for (const char *const *name = (const char *const[]){"f", "gg", "h", NULL}; *name; name++)
+		g_assert_true(lode_globs_match(a->functions, *name));
+	g_assert_false(lode_globs_match(a->functions, "@two"));
+	g_assert_false(lode_globs_match(b->functions, "gg"));
+	lode_globs_add_for(&b->functions, c->functions, "one");
+	g_assert_true(lode_globs_match(b->functions, "gg"));
+}
+
 /* Globs for users are the rule's, too. */
 static void test_users(void)
 {
@@ -92,8 +114,13 @@ static void test_errors(void)
 		{"[a]\ntitle = t\nleast = nan\n", "'least': expected a number from 0 to 2"},
 		{"[a]\ntitle = t\nleast = 1x\n", "'least': expected a number from 0 to 2"},
 		{"[a]\ntitle = t\nfunctions = f;;g\n",
-			"'functions': expected patterns, separated by ';'"},
-		{"[a]\ntitle = t\nfor b = f;;g\n", "'for ': expected patterns, separated by ';'"},
+			"'functions': expected patterns, separated by ';', or names of sets"},
+		{"[a]\ntitle = t\nfunctions = @b\n",
+			"'functions': expected patterns, separated by ';', or names of sets"},
+		{"[@sets]\nb = f;@b\n[a]\ntitle = t\nfunctions = @b\n",
+			"'functions': expected patterns, separated by ';', or names of sets"},
+		{"[a]\ntitle = t\nfor b = f;;g\n",
+			"'for ': expected patterns, separated by ';', or names of sets"},
 		{"[a]\ntitle = t\nrest = b\n", "'rest': expected the name of another group"},
 		{"[a]\ntitle = t\nlike = a\n", "'like': expected the name of another group"},
 		{"[a]\ntitle = t\nlike = b\n[b]\nlike = a\n",
@@ -118,6 +145,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/base/rule_file/rules", test_rules);
+	g_test_add_func("/base/rule_file/sets", test_sets);
 	g_test_add_func("/base/rule_file/users", test_users);
 	g_test_add_func("/base/rule_file/errors", test_errors);
 	return g_test_run();
