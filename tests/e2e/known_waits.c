@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -488,15 +489,24 @@ static void serve(int peer, double seconds)
 	_exit(0);
 }
 
+/* Waits for answers by this, as event loops do; -1: by read(2). */
+static int loop = -1;
+
 __attribute__((noinline)) static double ask(int peer, int n)
 {
+	struct epoll_event event = {.events = EPOLLIN};
 	double waited = 0;
 	char byte;
+
+	if (loop >= 0 && epoll_ctl(loop, EPOLL_CTL_ADD, peer, &event) != 0)
+		abort();
 
 	for (int i = 0; i < n; i++) {
 		if (write(peer, "a", 1) != 1 || write(peer, "b", 1) != 1)
 			abort();
 		Mark mark = begin_wait();
+		if (loop >= 0 && epoll_wait(loop, &event, 1, -1) != 1)
+			abort();
 		if (read(peer, &byte, 1) != 1)
 			abort();
 		waited += end_wait(mark);
@@ -542,6 +552,12 @@ static double ask_server(void)
 	return ask(peer, 25);
 }
 
+static double ask_by_loop(void)
+{
+	loop = epoll_create1(0);
+	return ask_server();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -555,7 +571,8 @@ int main(int argc, char **argv)
 		{"signal", await_signals, 1}, {"short", await_short, 1}, {"sleep", nap, 1},
 		{"hidden", nap_hidden, 1}, {"poll", watch, 1}, {"sync", save_notes, 1},
 		{"pipe", send_rows, 1}, {"unix", ask_neighbour, 1}, {"tcp", ask_server, 1},
-		{"processor", crowd, N_THREADS}, {"watcher", compute_watched, 1}};
+		{"epoll", ask_by_loop, 1}, {"processor", crowd, N_THREADS},
+		{"watcher", compute_watched, 1}};
 	double begin = now(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -32,6 +32,7 @@ KINDS = {
     "pipe": ("pipe", ".", "send_rows", None, "wait-pipe wait-serial"),
     "unix": ("socket", ".", "ask", None, "wait-socket"),
     "tcp": ("socket", r"tcp 127\.0\.0\.1", "ask", None, "wait-socket"),
+    "epoll": ("socket", r"tcp 127\.0\.0\.1", "ask", None, "wait-socket"),
     "answer": ("socket", ".", "answer", None, "wait-socket"),
     "peer": ("socket", ".", "ask", None, None),
     "queue": ("condition", "", "work", None, None),

@@ -17,8 +17,8 @@ needs gcc python3
 needs_sampling
 gcc -g -O2 -pthread "$sources/known_waits.c" -o known_waits 2>err || skip "gcc makes no program"
 
-kinds="lock rwlock condition semaphore barrier join child output signal short sleep poll sync pipe unix tcp processor"
-echo 1..22
+kinds="lock rwlock condition semaphore barrier join child output signal short sleep poll sync pipe unix tcp epoll processor"
+echo 1..23
 
 for kind in $kinds; do
 	rm -f truth

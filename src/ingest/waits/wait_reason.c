@@ -324,6 +324,12 @@ static LodeWaitReason reason_by_kernel(
 	return reason != LODE_N_WAIT_REASONS ? reason : otherwise;
 }
 
+/* A socket that is polled alone is waited for as by recv(2). */
+static bool is_connection(const char *target)
+{
+	return g_str_has_prefix(target, "tcp ") && strstr(target, " listening") == NULL;
+}
+
 static LodeWaitReason reason_of_call(
 	const LodeWaitQuestion *question, const LodeWaitCall *call, char **out_object)
 {
@@ -335,7 +341,11 @@ static LodeWaitReason reason_of_call(
 	case LODE_WAIT_CALL_DESCRIPTOR:
 		return reason_of_descriptor(look, call->reason);
 	case LODE_WAIT_CALL_POLL:
-		return has_no_descriptors(look, call) ? LODE_WAIT_SLEEP : call->reason;
+		return has_no_descriptors(look, call) ? LODE_WAIT_SLEEP
+		       : is_connection(look->target)  ? LODE_WAIT_SOCKET
+		                                      : call->reason;
+	case LODE_WAIT_CALL_EPOLL:
+		return is_connection(look->target) ? LODE_WAIT_SOCKET : call->reason;
 	case LODE_WAIT_CALL_FILE_LOCK:
 		return is_file_lock(look) ? call->reason : LODE_WAIT_OTHER;
 	case LODE_WAIT_CALL_AGAIN:

@@ -18,9 +18,9 @@ static const LodeWaitCall calls[] = {
 	{"_newselect", LODE_WAIT_CALL_POLL, LODE_WAIT_POLL, 0, true},
 	{"pselect6", LODE_WAIT_CALL_POLL, LODE_WAIT_POLL, 0, true},
 	{"pselect6_time64", LODE_WAIT_CALL_POLL, LODE_WAIT_POLL, 0, true},
-	{.name = "epoll_wait", .reason = LODE_WAIT_POLL},
-	{.name = "epoll_pwait", .reason = LODE_WAIT_POLL},
-	{.name = "epoll_pwait2", .reason = LODE_WAIT_POLL},
+	{.name = "epoll_wait", .kind = LODE_WAIT_CALL_EPOLL, .reason = LODE_WAIT_POLL},
+	{.name = "epoll_pwait", .kind = LODE_WAIT_CALL_EPOLL, .reason = LODE_WAIT_POLL},
+	{.name = "epoll_pwait2", .kind = LODE_WAIT_CALL_EPOLL, .reason = LODE_WAIT_POLL},
 
 	{"read", LODE_WAIT_CALL_DESCRIPTOR, LODE_WAIT_READ, 0, false},
 	{"readv", LODE_WAIT_CALL_DESCRIPTOR, LODE_WAIT_READ, 0, false},

@@ -13,6 +13,7 @@ typedef enum {
 	LODE_WAIT_CALL_PLAIN,      /* by the call alone */
 	LODE_WAIT_CALL_DESCRIPTOR, /* by what its descriptor is; of a file by the call */
 	LODE_WAIT_CALL_FUTEX,
+	LODE_WAIT_CALL_EPOLL,     /* by what is known of its descriptors */
 	LODE_WAIT_CALL_POLL,      /* may have nothing to wait for but the time */
 	LODE_WAIT_CALL_FILE_LOCK, /* fcntl, which has other uses */
 	LODE_WAIT_CALL_AGAIN,     /* a call that goes on after a stop: by the kernel's function */

@@ -6,23 +6,21 @@
 #include "base/monotonic_clock.h"
 #include "record/process_memory.h"
 #include "record/waits/look_record.h"
+#include "record/waits/waited_descriptor.h"
 #include "record/waits/waited_process.h"
 #include "sources/perf_data/wait_look.h"
 
-#include <arpa/inet.h>
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/perf_event.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -191,133 +189,6 @@ static LodeLookOutcome read_call(const LodeLookedThread *self, Stopped *out)
 	return end > at ? LODE_LOOK_DONE : LODE_LOOK_RUNNING;
 }
 
-/* --- sockets --- */
-
-typedef struct {
-	struct sockaddr_storage address;
-	socklen_t size; /* 0: it has none */
-} End;
-
-static End end_of(
-	int descriptor, int (*name)(int descriptor, struct sockaddr *address, socklen_t *size))
-{
-	End end = {.size = sizeof(end.address)};
-
-	if (name(descriptor, (struct sockaddr *)&end.address, &end.size) != 0)
-		end.size = 0;
-	return end;
-}
-
-static int option_of(int descriptor, int option)
-{
-	int value = 0;
-	socklen_t size = sizeof(value);
-
-	return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : 0;
-}
-
-static unsigned port_of(const struct sockaddr_storage *address)
-{
-	/* Both kinds have it at the same place. */
-	return ntohs(((const struct sockaddr_in *)(const void *)address)->sin_port);
-}
-
-static void host_text(const struct sockaddr_storage *address, char *text, size_t size)
-{
-	const struct sockaddr_in *four = (const void *)address;
-	const struct sockaddr_in6 *six = (const void *)address;
-	char number[INET6_ADDRSTRLEN];
-
-	if (address->ss_family == AF_INET) {
-		inet_ntop(AF_INET, &four->sin_addr, text, (socklen_t)size);
-	} else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-		inet_ntop(AF_INET, &six->sin6_addr.s6_addr[12], text, (socklen_t)size);
-	} else {
-		inet_ntop(AF_INET6, &six->sin6_addr, number, sizeof(number));
-		snprintf(text, size, "[%s]", number);
-	}
-}
-
-static void internet_text(
-	int descriptor, const struct sockaddr_storage *peer, char *text, size_t size)
-{
-	const char *kind = option_of(descriptor, SO_TYPE) == SOCK_STREAM ? "tcp" : "udp";
-	const char *listening = option_of(descriptor, SO_ACCEPTCONN) != 0 ? " listening" : "";
-	const End own = end_of(descriptor, getsockname), other = end_of(descriptor, getpeername);
-	const struct sockaddr_storage *shown = other.size > 0 ? &other.address : peer;
-	char host[INET6_ADDRSTRLEN + 2];
-
-	if (listening[0] != '\0' || shown == NULL ||
-		(shown->ss_family != AF_INET && shown->ss_family != AF_INET6))
-		shown = &own.address;
-	host_text(shown, host, sizeof(host));
-	snprintf(text, size, "%s %s:%u%s from :%u", kind, host, port_of(shown), listening,
-		port_of(&own.address));
-}
-
-/* One in the abstract name space begins with 0, as proc(5) with '@'. */
-static size_t path_text(
-	const struct sockaddr_storage *address, socklen_t address_size, char *text, size_t size)
-{
-	const struct sockaddr_un *local = (const void *)address;
-	size_t before = offsetof(struct sockaddr_un, sun_path);
-	size_t n = address_size > before ? address_size - before : 0;
-
-	if (address->ss_family != AF_UNIX || n == 0)
-		return 0;
-	const char *path = local->sun_path;
-	return (size_t)(path[0] == '\0'
-				? snprintf(text, size, " @%.*s", (int)(n - 1), path + 1)
-				: snprintf(text, size, " %.*s", (int)strnlen(path, n), path));
-}
-
-static void local_text(int descriptor, const struct sockaddr_storage *peer, char *text, size_t size)
-{
-	const End own = end_of(descriptor, getsockname), other = end_of(descriptor, getpeername);
-	char path[sizeof(struct sockaddr_un) + 2] = "";
-	const char *state = "";
-
-	if (path_text(&other.address, other.size, path, sizeof(path)) == 0 &&
-		path_text(&own.address, own.size, path, sizeof(path)) > 0)
-		state = option_of(descriptor, SO_ACCEPTCONN) != 0 ? " listening"
-		        : other.size > 0                          ? " accepted"
-		                                                  : "";
-	if (path[0] == '\0' && peer != NULL)
-		path_text(peer, sizeof(struct sockaddr_un), path, sizeof(path));
-	snprintf(text, size, "unix%s%s", path, state);
-}
-
-/*
- * What a socket is; of a kind that is not known, `text` stays as it is:
- *
- *   tcp 10.0.0.1:80 from :40000      connected to it, or (connect) about to be
- *   tcp 127.0.0.1:80 listening from :80
- *   udp [fe80::1]:53 from :40000
- *   unix /run/x.sock                 likewise; "unix" without a name
- *   unix /run/x.sock listening
- *   unix /run/x.sock accepted
- *
- * `peer` is used where the socket has none yet; NULL: none is known.
- */
-static void socket_text(
-	int descriptor, const struct sockaddr_storage *peer, char *text, size_t size)
-{
-	switch (option_of(descriptor, SO_DOMAIN)) {
-	case AF_INET:
-	case AF_INET6:
-		internet_text(descriptor, peer, text, size);
-		break;
-	case AF_UNIX:
-		local_text(descriptor, peer, text, size);
-		break;
-	case AF_NETLINK:
-		snprintf(text, size, "netlink");
-		break;
-	default:
-		break;
-	}
-}
-
 /* --- what is waited for --- */
 
 static bool is_thread_of(const LodeLookedProcess *process, uint32_t tid)
@@ -424,36 +295,17 @@ static void read_time(const LodeLookedThread *self, const Call *call, LodeWaitLo
 	look->flags |= LODE_LOOK_TIME_IS_LEFT;
 }
 
-/* The right to a socket is the same as that to its thread's calls. Before Linux 5.6 its name stays
- * as it is. */
-static void describe_socket(
+static void describe_descriptor(
 	const LodeLookedThread *self, const LodeWaitLook *look, int number, char *text, size_t size)
 {
 	LodeLookedProcess *process = self->process;
 	struct sockaddr_storage peer = {0};
-
-	if (process->handle < 0)
-		process->handle = (int)syscall(SYS_pidfd_open, process->pid, 0);
-	int descriptor = (int)syscall(SYS_pidfd_getfd, process->handle, number, 0);
-	if (descriptor < 0)
-		return;
 	bool has_peer = look->call == SYS_connect &&
 	                lode_process_memory_read(process->pid, look->arguments[1], &peer,
 				MIN(look->arguments[2], sizeof(peer))) > 0;
-	socket_text(descriptor, has_peer ? &peer : NULL, text, size);
-	close(descriptor);
-}
 
-static void describe_descriptor(
-	const LodeLookedThread *self, const LodeWaitLook *look, int number, char *text, size_t size)
-{
-	char path[PATH_BYTES];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)self->process->pid, number);
-	ssize_t n = readlink(path, text, size - 1);
-	text[MAX(n, 0)] = '\0';
-	if (g_str_has_prefix(text, "socket:["))
-		describe_socket(self, look, number, text, size);
+	lode_waited_descriptor_text(
+		process->pid, &process->handle, number, has_peer ? &peer : NULL, text, size);
 }
 
 /* The only one that select() has in its sets; -1: there are several. */

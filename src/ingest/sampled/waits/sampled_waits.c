@@ -310,7 +310,8 @@ static Idleness idleness_of(
 	if (listens || (call != NULL && g_str_has_prefix(call, "accept")))
 		return IDLE_ALWAYS;
 	if (is_from_person(look->target) || g_str_has_suffix(look->target, " accepted") ||
-		(call != NULL && g_str_has_prefix(call, "epoll_") && look->timeout_ns == 0))
+		(call != NULL && g_str_has_prefix(call, "epoll_") && look->timeout_ns == 0 &&
+			*out_port == 0))
 		return IDLE_MOSTLY;
 	return *out_port != 0 ? IDLE_IF_ACCEPTED : IDLE_NOT;
 }
