@@ -131,7 +131,7 @@ static bool fail(const LodeRuleFile *self, const void *rule, const LodeRuleKey *
 		break;
 	case LODE_RULE_KEY_GLOBS:
 	case LODE_RULE_KEY_GLOBS_FOR:
-		expected = g_strdup("patterns, separated by ';', or names of sets");
+		expected = g_strdup("patterns, separated by ';'");
 		break;
 	case LODE_RULE_KEY_OTHER:
 	case LODE_RULE_KEY_BASE:
