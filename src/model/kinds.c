@@ -8,7 +8,7 @@
 static const char *const frequency_words[] = {"exact", "sampled", "inferred", "given"};
 static const char *const event_kind_words[] = {"count", "recorded", "sampled", "derived"};
 static const char *const image_kind_words[] = {
-	"file", "jit", "unresolved", "graphs", "kernel", "python", "perl", "ruby"};
+	"file", "jit", "unresolved", "graphs", "kernel", "python", "perl", "ruby", "java"};
 static const char *const function_source_words[] = {"symbol", "unwind", "recorded", "given"};
 static const char *const edge_kind_words[] = {
 	"fall-through", "taken", "jump", "call", "return", "repeat", "given"};

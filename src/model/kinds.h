@@ -30,12 +30,13 @@ typedef enum {
 	LODE_IMAGE_PYTHON,     /* from here on scripts: their functions, and a line as an address */
 	LODE_IMAGE_PERL,
 	LODE_IMAGE_RUBY,
+	LODE_IMAGE_JAVA, /* of methods that waited; those that run are in LODE_IMAGE_JIT */
 } LodeImageKind;
 
 /* Whether an image is a script: the word for its kind is its language. */
 static inline bool lode_image_kind_is_script(LodeImageKind kind)
 {
-	return kind >= LODE_IMAGE_PYTHON && kind <= LODE_IMAGE_RUBY;
+	return kind >= LODE_IMAGE_PYTHON && kind <= LODE_IMAGE_JAVA;
 }
 
 typedef enum {

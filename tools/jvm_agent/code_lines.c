@@ -10,7 +10,7 @@
  */
 #include "code_lines.h"
 
-#include "method_name.h"
+#include "base/text/java_name.h"
 
 #include <jvmticmlr.h>
 #include <stdlib.h>
@@ -74,13 +74,15 @@ static void read_method(JitdumpMethod *self, LineTable *table, jvmtiEnv *jvmti)
 
 	if (table->method == NULL || !method_texts_init(&texts, jvmti, table->method))
 		return;
-	method_name_write(text, sizeof text, texts.class_signature, texts.name, texts.signature);
+	lode_java_method_name_write(
+		text, sizeof text, texts.class_signature, texts.name, texts.signature);
 	self->name = strdup(text);
 	/* what hides names from readers may leave an empty one */
 	if (texts.source_file != NULL && *texts.source_file != '\0' &&
 		(*jvmti)->GetLineNumberTable(jvmti, table->method, &table->n, &table->lines) ==
 			JVMTI_ERROR_NONE) {
-		source_path_write(text, sizeof text, texts.class_signature, texts.source_file);
+		lode_java_source_path_write(
+			text, sizeof text, texts.class_signature, texts.source_file);
 		self->file = strdup(text);
 	}
 	method_texts_clear(&texts, jvmti);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap_samples.h"
 
+#include "base/text/java_name.h"
 #include "code_lines.h"
 #include "heap_log.h"
-#include "method_name.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void write_place(
 	if (line > 0)
 		snprintf(place, size, "%s:%u", texts->source_file, line);
 	else
-		method_name_write(
+		lode_java_method_name_write(
 			place, size, texts->class_signature, texts->name, texts->signature);
 }
 
@@ -104,7 +104,7 @@ static void write_site(char *name, char *stack, size_t size, const jvmtiFrameInf
 		if (!method_texts_init(&texts, samples.jvmti, frames[i].method))
 			continue;
 		is_found = !is_library(texts.class_signature);
-		method_name_write(
+		lode_java_method_name_write(
 			method, sizeof method, texts.class_signature, texts.name, texts.signature);
 		write_place(place, sizeof place, &texts, &frames[i]);
 		method_texts_clear(&texts, samples.jvmti);

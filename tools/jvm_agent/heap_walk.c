@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap_walk.h"
 
+#include "base/text/java_name.h"
 #include "heap_log.h"
 #include "heap_samples.h"
-#include "method_name.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ static bool name_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 		if ((*jvmti)->GetTag(jvmti, classes[i], &tag) == JVMTI_ERROR_NONE && tag == 0 &&
 			(*jvmti)->GetClassSignature(jvmti, classes[i], &signature, NULL) ==
 				JVMTI_ERROR_NONE) {
-			type_name_write(name, sizeof name, signature);
+			lode_java_type_name_write(name, sizeof name, signature);
 			(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 			(*jvmti)->SetTag(jvmti, classes[i], ++heap.n_names);
 			heap_log_add_name(heap.n_names, name);

@@ -9,11 +9,11 @@
  * Compiled methods come with source lines; interpreter and stubs with their names. That a method
  * was thrown away is not written down: its place is known by what comes to lie there.
  */
+#include "base/text/java_name.h"
 #include "code_lines.h"
 #include "compile_tier.h"
 #include "heap_walk.h"
 #include "jitdump_writer.h"
-#include "method_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint s
 	if (size <= 0)
 		return;
 	if (method_texts_init(&texts, jvmti, method)) {
-		method_name_write(
+		lode_java_method_name_write(
 			name, sizeof name, texts.class_signature, texts.name, texts.signature);
 		method_texts_clear(&texts, jvmti);
 	} else {

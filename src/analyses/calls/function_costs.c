@@ -382,7 +382,9 @@ void lode_function_costs_free(LodeFunctionCosts *self)
 bool lode_function_costs_have_scripts(const LodeFunctionCosts *self)
 {
 	for (guint i = 0; i < self->functions->len; i++)
-		if (lode_function_cost_at(self, i)->script_line > 0)
+		if (lode_function_cost_at(self, i)->script_line > 0 &&
+			strcmp(lode_function_cost_at(self, i)->language,
+				lode_image_kind_to_text(LODE_IMAGE_JAVA)) != 0)
 			return true;
 	return false;
 }

@@ -248,17 +248,30 @@ static void read_registers(const LodeSampledAccess *sampled, LodeUserRegisters *
 			sample->user_abi, sample->user_registers);
 }
 
+/* Whether a script's frames stand for native code: for the interpreter's loop, and frames of Java
+ * for all that was made at run time. */
+static bool stands_for(
+	const LodeSampledStacks *self, const LodeSampledAccess *sampled, const LodePlace *code)
+{
+	const LodeCodeImages *images = lode_places_images(self->places);
+	guint n = lode_code_images_count(images);
+
+	if (code->image < n && sampled->script[0].image < n &&
+		lode_code_images_peek(images, sampled->script[0].image)->kind == LODE_IMAGE_JAVA)
+		return lode_code_images_peek(images, code->image)->kind == LODE_IMAGE_JIT;
+	return lode_sampled_scripts_is_loop(sampled->scripts, code);
+}
+
 /* The chain at hand, of native callers, becomes that of the script's frames and of what the
  * innermost of them leads to. Whether the sampled code is part of it. */
 static bool put_script(
 	LodeSampledStacks *self, const LodeSampledAccess *sampled, const LodePlace *code)
 {
 	guint n = 0;
-	bool is_below = !lode_sampled_scripts_is_loop(sampled->scripts, code);
+	bool is_below = !stands_for(self, sampled, code);
 
 	while (is_below && n < self->chain->len &&
-		!lode_sampled_scripts_is_loop(
-			sampled->scripts, &g_array_index(self->chain, LodePlace, n)))
+		!stands_for(self, sampled, &g_array_index(self->chain, LodePlace, n)))
 		n++;
 	g_array_set_size(self->chain, n);
 	g_array_append_vals(self->chain, sampled->script, sampled->n_script);

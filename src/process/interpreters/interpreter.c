@@ -2,6 +2,7 @@
 #include "process/interpreters/interpreter.h"
 
 #include "process/interpreters/foreign_memory.h"
+#include "process/interpreters/hotspot_frames.h"
 #include "process/interpreters/perl_frames.h"
 #include "process/interpreters/python_frames.h"
 #include "process/interpreters/ruby_frames.h"
@@ -36,9 +37,17 @@ const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
 	{"python",
 		{"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "PyFrame_Type",
 			"Py_Version"},
-		5, open_python, read_python, close_python, NULL},
+		5, open_python, read_python, close_python, NULL, false},
 	{"perl", {"PL_curinterp", "PL_interp_size", "PL_op_name"}, 3, lode_perl_frames_open,
-		lode_perl_frames_read, lode_perl_frames_close, NULL},
+		lode_perl_frames_read, lode_perl_frames_close, NULL, false},
 	{"ruby", {"ruby_current_vm_ptr", "rb_cObject", "ruby_version"}, 3, lode_ruby_frames_open,
-		lode_ruby_frames_read, lode_ruby_frames_close, lode_ruby_frames_loop},
+		lode_ruby_frames_read, lode_ruby_frames_close, lode_ruby_frames_loop, false},
+	{"jvm",
+		{"gHotSpotVMStructs", "gHotSpotVMStructEntryTypeNameOffset",
+			"gHotSpotVMStructEntryFieldNameOffset", "gHotSpotVMStructEntryOffsetOffset",
+			"gHotSpotVMStructEntryAddressOffset", "gHotSpotVMStructEntryArrayStride",
+			"gHotSpotVMTypes", "gHotSpotVMTypeEntryTypeNameOffset",
+			"gHotSpotVMTypeEntrySizeOffset", "gHotSpotVMTypeEntryArrayStride"},
+		LODE_HOTSPOT_N_SYMBOLS, lode_hotspot_frames_open, lode_hotspot_frames_read,
+		lode_hotspot_frames_close, NULL, true},
 };

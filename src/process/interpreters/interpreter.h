@@ -42,7 +42,7 @@ typedef struct {
 	uint64_t now_ns;
 } LodeFramesThread;
 
-enum { LODE_INTERPRETER_MAX_SYMBOLS = 8 };
+enum { LODE_INTERPRETER_MAX_SYMBOLS = 10 };
 
 typedef struct {
 	const char *file; /* what the names of its files begin with, after "lib" */
@@ -63,9 +63,10 @@ typedef struct {
 	/* An address in the function that executes the script's instructions, where symbols do not
 	 * name that; 0: it is not known yet. NULL: they do. */
 	uint64_t (*loop)(const void *frames);
+	bool is_of_waits; /* its frames are read of threads that wait: compiled code has places */
 } LodeInterpreter;
 
-enum { LODE_N_INTERPRETERS = 3 };
+enum { LODE_N_INTERPRETERS = 4 };
 extern const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS];
 
 /* An interpreter that a process has. */
@@ -79,7 +80,8 @@ typedef struct {
 /* The files that were searched, each once: that takes some milliseconds. */
 typedef struct {
 	GHashTable *known; /* device, inode, path → private */
-	uint64_t spent_ns; /* processor time that searches in files took */
+	uint64_t spent_ns; /* processor time that searches in files took, and tables of interpreters
+	                    */
 } LodeInterpreterFiles;
 
 void lode_interpreter_files_init(LodeInterpreterFiles *self);

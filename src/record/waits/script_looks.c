@@ -107,9 +107,17 @@ static void note_unread(LodeScriptLooks *self)
 {
 	const char *path = self->found.file, *slash = path != NULL ? strrchr(path, '/') : NULL;
 
+	/* Java's functions are known otherwise. */
 	if (self->frames == NULL && self->pause_ns >= LOADED_NS && slash != NULL &&
+		!g_str_has_prefix(slash, "/libjvm") &&
 		(self->found.interpreter != NULL || lode_is_interpreter(slash + 1)))
 		self->common->unread = path;
+}
+
+/* Most threads of Java wait in no code of the user's: nothing else is looked for then. */
+static bool is_of_waits(const LodeScriptLooks *self)
+{
+	return self->found.interpreter->is_of_waits;
 }
 
 /* Code keeps its numbers where the interpreter is the one that was known. */
@@ -122,7 +130,7 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 	self->checked_ns = now_ns;
 	if (has_changed(self))
 		self->pause_ns = FIRST_SEARCH_NS / 2;
-	else if (now_ns < self->search_ns)
+	else if (now_ns < self->search_ns || (self->frames != NULL && is_of_waits(self)))
 		return;
 	self->pause_ns = MIN(2 * self->pause_ns, LAST_SEARCH_NS);
 	self->search_ns = now_ns + self->pause_ns;
@@ -131,9 +139,11 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 		return;
 	close_frames(self);
 	self->found = found;
+	uint64_t begin_ns = lode_thread_ns();
 	if (found.interpreter != NULL)
 		self->frames = found.interpreter->open(
 			found.symbols, &memory, &self->common->next_code);
+	self->common->files.spent_ns += lode_thread_ns() - begin_ns;
 	note_unread(self);
 }
 
@@ -172,14 +182,18 @@ bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, G
 
 	if (self->frames == NULL)
 		search(self, now_ns);
-	if (self->frames == NULL)
+	if (self->frames == NULL || (is_of_waits(self) && !is_waiting))
 		return false;
 	now_ns = lode_now_ns();
 	g_array_set_size(self->codes, 0);
 	const LodeFramesThread thread = {self->pid, tid, now_ns};
+	uint64_t begin_ns = lode_thread_ns();
 	LodeFramesOutcome outcome = LODE_FRAMES_TORN;
 	for (unsigned i = 0; i < MOST_READS && outcome == LODE_FRAMES_TORN; i++)
 		outcome = self->found.interpreter->read(self->frames, &thread, look, self->codes);
+	/* Code is read once, and takes longer than looks may. */
+	if (self->codes->len > 0 && is_of_waits(self))
+		self->common->files.spent_ns += lode_thread_ns() - begin_ns;
 	for (guint i = 0; i < self->codes->len; i++) {
 		guint begin = begin_record(self, tid, now_ns, records);
 		lode_script_code_append(&g_array_index(self->codes, LodeScriptCode, i), records);
@@ -194,5 +208,5 @@ bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, G
 	lode_script_frames_append(look->frames, look->n_frames,
 		look->flags | (is_waiting ? LODE_SCRIPT_IS_WAITING : 0), records);
 	end_record(records, begin);
-	return true;
+	return !is_of_waits(self);
 }

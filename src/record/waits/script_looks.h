@@ -29,5 +29,6 @@ LodeScriptLooks *lode_script_looks_new(pid_t pid, LodeScriptSearch *common);
 void lode_script_looks_free(LodeScriptLooks *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeScriptLooks, lode_script_looks_free)
 
-/* Looks at a thread, and appends what it finds; whether it ran a script. */
+/* Looks at a thread, and appends what it finds; whether it ran a script whose
+ * frames are those of samples. */
 bool lode_script_looks_take(LodeScriptLooks *self, pid_t tid, bool is_waiting, GByteArray *records);

@@ -70,7 +70,7 @@ static const struct {
 } vocabularies[] = {
 	[LODE_WORDS_FREQUENCY] = {LODE_FREQUENCY_GIVEN + 1, lode_frequency_from_text},
 	[LODE_WORDS_EVENT_KIND] = {LODE_EVENT_DERIVED + 1, lode_event_kind_from_text},
-	[LODE_WORDS_IMAGE_KIND] = {LODE_IMAGE_RUBY + 1, lode_image_kind_from_text},
+	[LODE_WORDS_IMAGE_KIND] = {LODE_IMAGE_JAVA + 1, lode_image_kind_from_text},
 	[LODE_WORDS_FUNCTION_SOURCE] = {LODE_FUNCTION_GIVEN + 1, lode_function_source_from_text},
 	[LODE_WORDS_EDGE_KIND] = {LODE_EDGE_GIVEN + 1, lode_edge_kind_from_text},
 	[LODE_WORDS_RULE] = {LODE_N_RULES, lode_address_rule_from_text},

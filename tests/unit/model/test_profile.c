@@ -201,7 +201,7 @@ static void test_words(void)
 {
 	ASSERT_WORDS(LodeFrequency, frequency, LODE_FREQUENCY_GIVEN);
 	ASSERT_WORDS(LodeEventKind, event_kind, LODE_EVENT_DERIVED);
-	ASSERT_WORDS(LodeImageKind, image_kind, LODE_IMAGE_RUBY);
+	ASSERT_WORDS(LodeImageKind, image_kind, LODE_IMAGE_JAVA);
 	ASSERT_WORDS(LodeFunctionSource, function_source, LODE_FUNCTION_GIVEN);
 	ASSERT_WORDS(LodeEdgeKind, edge_kind, LODE_EDGE_GIVEN);
 	g_assert_cmpstr(lode_image_kind_to_text(LODE_IMAGE_JIT), ==, "jit");

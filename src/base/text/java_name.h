@@ -12,13 +12,13 @@
 #include <stddef.h>
 
 /* Writes the name, cut off at `size`; always ends it with a NUL. */
-void method_name_write(char *name, size_t size, const char *class_signature, const char *method,
-	const char *method_signature);
+void lode_java_method_name_write(char *name, size_t size, const char *class_signature,
+	const char *method, const char *method_signature);
 
 /* A type by its signature, with its package: [Ljava/lang/String; is java.lang.String[]. Likewise.
  */
-void type_name_write(char *name, size_t size, const char *signature);
+void lode_java_type_name_write(char *name, size_t size, const char *signature);
 
 /* The source file with the folders of the class's package: java/lang/String.java. */
-void source_path_write(
+void lode_java_source_path_write(
 	char *path, size_t size, const char *class_signature, const char *source_file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "method_name.h"
+#include "base/text/java_name.h"
 
 #include <glib.h>
 #include <string.h>
@@ -8,7 +8,7 @@ static void check_name(const char *class, const char *method, const char *types,
 {
 	char text[256];
 
-	method_name_write(text, sizeof text, class, method, types);
+	lode_java_method_name_write(text, sizeof text, class, method, types);
 	g_assert_cmpstr(text, ==, name);
 }
 
@@ -43,7 +43,7 @@ static void test_cut_off(void)
 
 	for (size_t size = 1; size <= sizeof text; size++) {
 		memset(text, 'x', sizeof text);
-		method_name_write(text, size, "La/b/C;", "name", "(I)V");
+		lode_java_method_name_write(text, size, "La/b/C;", "name", "(I)V");
 		g_assert_cmpuint(strlen(text), ==, size - 1);
 		g_assert_cmpint(strncmp("a.b.C.name(int)", text, size - 1), ==, 0);
 	}
@@ -53,7 +53,7 @@ static void check_type(const char *signature, const char *name)
 {
 	char text[64];
 
-	type_name_write(text, sizeof text, signature);
+	lode_java_type_name_write(text, sizeof text, signature);
 	g_assert_cmpstr(text, ==, name);
 }
 
@@ -70,24 +70,25 @@ static void test_source_path(void)
 {
 	char text[64];
 
-	source_path_write(text, sizeof text, "Ljava/lang/String;", "String.java");
+	lode_java_source_path_write(text, sizeof text, "Ljava/lang/String;", "String.java");
 	g_assert_cmpstr(text, ==, "java/lang/String.java");
-	source_path_write(text, sizeof text, "LMain$1;", "Main.java");
+	lode_java_source_path_write(text, sizeof text, "LMain$1;", "Main.java");
 	g_assert_cmpstr(text, ==, "Main.java");
-	source_path_write(text, sizeof text, "Lp/Foo$$Lambda/0x0000000800c03000;", "Foo.java");
+	lode_java_source_path_write(
+		text, sizeof text, "Lp/Foo$$Lambda/0x0000000800c03000;", "Foo.java");
 	g_assert_cmpstr(text, ==, "p/Foo.java");
 	memset(text, 'x', sizeof text);
-	source_path_write(text, sizeof text, "LMain;", "");
+	lode_java_source_path_write(text, sizeof text, "LMain;", "");
 	g_assert_cmpstr(text, ==, "");
 }
 
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/method_name/names", test_names);
-	g_test_add_func("/method_name/odd_signatures", test_odd_signatures);
-	g_test_add_func("/method_name/cut_off", test_cut_off);
-	g_test_add_func("/method_name/types", test_types);
-	g_test_add_func("/method_name/source_path", test_source_path);
+	g_test_add_func("/java_name/names", test_names);
+	g_test_add_func("/java_name/odd_signatures", test_odd_signatures);
+	g_test_add_func("/java_name/cut_off", test_cut_off);
+	g_test_add_func("/java_name/types", test_types);
+	g_test_add_func("/java_name/source_path", test_source_path);
 	return g_test_run();
 }

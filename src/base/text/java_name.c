@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "method_name.h"
+#include "base/text/java_name.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -96,8 +96,8 @@ static const char *put_type(Text *self, const char *text, bool has_package)
 	return text;
 }
 
-void method_name_write(char *name, size_t size, const char *class_signature, const char *method,
-	const char *method_signature)
+void lode_java_method_name_write(char *name, size_t size, const char *class_signature,
+	const char *method, const char *method_signature)
 {
 	Text text = {name, 0, size};
 	const char *start = class_signature + (*class_signature == 'L');
@@ -117,7 +117,7 @@ void method_name_write(char *name, size_t size, const char *class_signature, con
 	put(&text, ')');
 }
 
-void type_name_write(char *name, size_t size, const char *signature)
+void lode_java_type_name_write(char *name, size_t size, const char *signature)
 {
 	Text text = {name, 0, size};
 
@@ -125,7 +125,7 @@ void type_name_write(char *name, size_t size, const char *signature)
 	put_type(&text, signature, true);
 }
 
-void source_path_write(
+void lode_java_source_path_write(
 	char *path, size_t size, const char *class_signature, const char *source_file)
 {
 	Text text = {path, 0, size};
