@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/thread_diagnoses.h"
 
-#include "analyses/waits/repeated_commands.h"
 #include "analyses/waits/wait_groups.h"
 #include "base/arrays/sum_table.h"
 #include "model/causes.h"

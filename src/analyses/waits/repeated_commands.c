@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/waits/repeated_commands.h"
+#include "analyses/waits/wait_groups.h"
 
 #include "base/arrays/sort_order.h"
 #include "model/index.h"

@@ -22,13 +22,15 @@ enum {
 	BY_PID = 1 << LODE_PROGRAMS_BY_PID,
 	BY_THREAD = 1 << LODE_PROGRAMS_BY_THREAD,
 	HAS_TIMES = 1 << 3,
-	HAS_RUNNING = 1 << 4, /* by command: what processes took is known */
+	HAS_RUNNING = 1 << 4,  /* by command: what processes took is known */
+	HAS_COMMANDS = 1 << 5, /* by process: what they executed is known */
 };
 
 typedef struct {
 	const LodeProgramListOptions *options;
 	const GArray *rows;
 	const GArray *programs; /* LodeWaitProgram; NULL: not known, or not by command */
+	GHashTable *processes;  /* pid → LodeWaitProcess; empty: not known, or not by process */
 	bool has_times;
 } List;
 
@@ -49,6 +51,7 @@ typedef struct {
 	double from_s, to_s;                        /* no number: not known */
 	double started, running_s, path_s, alone_s; /* of LodeWaitProgram; likewise */
 	char *times;
+	const char *command; /* of a process; NULL: not known */
 } Row;
 
 static LodeStyle put_seconds(double seconds, GString *out)
@@ -103,6 +106,8 @@ static const LodeColumn columns[] = {
 	{"to", LODE_CELL_NUMBER(Row, to_s)},
 	{NULL, LODE_CELL_TEXT(Row, times), .title = "from–to", .at = 10, .dropped = 3,
 		.is_right = true, .when = HAS_TIMES},
+	{"command", LODE_CELL_TEXT(Row, command), .at = 12, .missing = "", .dropped = 8,
+		.when = HAS_COMMANDS, .is_nullable = true},
 };
 const LodeColumns lode_program_list_columns = LODE_COLUMNS("programs", columns, Row);
 
@@ -127,6 +132,9 @@ static void fill_row(size_t number, void *out, const void *user_data)
 		row->path_s = program->path_ns / 1e9;
 		row->alone_s = program->alone_ns / 1e9;
 	}
+	const LodeWaitProcess *process = g_hash_table_lookup(
+		self->processes, GUINT_TO_POINTER(row->share.pid));
+	row->command = process != NULL ? process->command : NULL;
 	if (!self->has_times)
 		return;
 	row->from_s = (double)row->share.first_ns / 1e9;
@@ -173,6 +181,42 @@ static void add_unsampled(GArray *shares, const GArray *programs)
 	}
 }
 
+static gint compare_begins(const void *left, const void *right, void *processes)
+{
+	const LodeProgramShare *shares[] = {left, right};
+	uint64_t begins[2];
+
+	for (int i = 0; i < 2; i++) {
+		const LodeWaitProcess *process = g_hash_table_lookup(
+			processes, GUINT_TO_POINTER(shares[i]->pid));
+		begins[i] = process != NULL ? process->begin_ns : UINT64_MAX;
+	}
+	return (begins[0] > begins[1]) - (begins[0] < begins[1]);
+}
+
+/* By their numbers; with processes that were too short for a sample, and all of `shares` in the
+ * order in which they were started. The caller unrefs it. */
+static GHashTable *find_processes(GArray *shares, const LodeProfile *profile)
+{
+	GHashTable *processes = g_hash_table_new(NULL, NULL);
+	const GArray *list = profile->waits != NULL ? profile->waits->processes : NULL;
+	g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
+
+	for (guint i = 0; i < shares->len; i++)
+		g_hash_table_add(known, GUINT_TO_POINTER(row_at(shares, i)->pid));
+	for (guint i = 0; list != NULL && i < list->len; i++) {
+		LodeWaitProcess *process = &g_array_index(list, LodeWaitProcess, i);
+		const LodeProgramShare added = {
+			.name = process->name, .pid = process->pid, .number = shares->len};
+		g_hash_table_insert(processes, GUINT_TO_POINTER(process->pid), process);
+		if (g_hash_table_add(known, GUINT_TO_POINTER(process->pid)))
+			g_array_append_val(shares, added);
+	}
+	if (g_hash_table_size(processes) > 0)
+		g_array_sort_with_data(shares, compare_begins, processes);
+	return processes;
+}
+
 void lode_program_list_put_event(LodeJsonStream *json, const LodeProfile *profile)
 {
 	lode_json_member_string(json, "event",
@@ -190,7 +234,10 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	                                         profile->waits->programs->len > 0
 	                                 ? profile->waits->programs
 	                                 : NULL;
-	const List self = {options, shares, programs, has_times(shares)};
+	g_autoptr(GHashTable) processes = options->by == LODE_PROGRAMS_BY_PID
+	                                          ? find_processes(shares, profile)
+	                                          : g_hash_table_new(NULL, NULL);
+	const List self = {options, shares, programs, processes, has_times(shares)};
 	add_unsampled(shares, programs);
 	const LodeListing listing = {
 		.columns = &lode_program_list_columns,
@@ -198,7 +245,8 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 		.fill = fill_row,
 		.user_data = &self,
 		.what = 1u << options->by | (self.has_times ? HAS_TIMES : 0) |
-	                (programs != NULL ? HAS_RUNNING : 0),
+	                (programs != NULL ? HAS_RUNNING : 0) |
+	                (g_hash_table_size(processes) > 0 ? HAS_COMMANDS : 0),
 		.last_width = 12,
 		.tells_left_out = true,
 	};

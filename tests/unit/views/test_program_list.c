@@ -350,6 +350,19 @@ static void test_text(void)
 	g_assert_cmpstr(times, ==,
 		"cc1 ×41 10.9 s on processors, ld 2.10 s, 1 more; 1.3 of 2 processors busy on "
 		"average; ld ran alone for 2.10 s");
+	/* Processes have their commands, in the order in which they were started. */
+	LodeWaitProcess processes[] = {{.pid = 99,
+					       .parent = UINT32_MAX,
+					       .name = (char *)"short",
+					       .command = (char *)"short 'a b'",
+					       .begin_ns = 3},
+		{.pid = 7, .parent = UINT32_MAX, .name = (char *)"a", .begin_ns = 5}};
+	g_array_append_vals(profile->waits->processes, processes, G_N_ELEMENTS(processes));
+	options.by = LODE_PROGRAMS_BY_PID;
+	g_autofree char *by_pid = text_of(profile, write_list);
+	g_assert_true(g_str_has_prefix(
+		by_pid, "name,pid,threads,samples,weight,share,from,to,command\r\nshort,99,"));
+	g_assert_nonnull(strstr(by_pid, ",short 'a b'\r\na,7,"));
 	g_autofree char *waits = lode_waits_head(profile, &(LodeTerminal){0});
 	g_assert_cmpstr(waits, ==, "10.0 s by the clock: 60 % running cc1, 21 % ld");
 }
