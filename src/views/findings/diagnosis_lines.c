@@ -30,9 +30,8 @@ static void append_range(GString *out, double low, double high)
 		g_string_append_printf(out, "%.0f–%.0f %%", 100 * low, 100 * high);
 }
 
-/* "saves 20–35 %", "saves up to 35 %"; where diagnoses are in the order of the clock "saves 20–35 %
- * of its time by the clock", and where both differ "saves 20–35 %, up to 3 % by the clock". Without
- * a remedy "takes 36 %". */
+/* "saves 20–35 %", "saves up to 35 %"; where diagnoses are in the order of the clock, and that
+ * differs, "saves 2–3 % by the clock". Without a remedy "takes 36 %". */
 static void append_saves(GString *out, const LodeDiagnosis *self, bool is_by_clock)
 {
 	if (!lode_diagnosis_saves(self)) {
@@ -40,16 +39,14 @@ static void append_saves(GString *out, const LodeDiagnosis *self, bool is_by_clo
 		return;
 	}
 	g_string_append(out, "saves ");
-	if (self->scope == LODE_SCOPE_WAIT)
-		append_range(out, self->clock_low, self->clock_high);
-	else
-		append_range(out, self->low, self->high);
 	if (self->scope == LODE_SCOPE_WAIT) {
+		append_range(out, self->clock_low, self->clock_high);
 		g_string_append(out, " by the clock");
 	} else if (is_by_clock && self->high - self->clock_high >= 0.01) {
-		g_string_append(out, ", ");
-		append_range(out, NAN, self->clock_high);
+		append_range(out, self->low * self->clock_high / self->high, self->clock_high);
 		g_string_append(out, " by the clock");
+	} else {
+		append_range(out, self->low, self->high);
 	}
 }
 
