@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # docs/reference/causes.md has each cause that a diagnosis can have, and no other: those of the rules in
-# causes.ini and services.ini, and those that the code names. Prints TAP.
+# causes.ini, services.ini and programs.ini, and those that the code names. Prints TAP.
 #
 #   tests/house/causes_documented.sh ROOT
 set -euo pipefail
@@ -12,7 +12,7 @@ export LC_ALL=C
 folder=src/analyses/diagnoses
 
 made() {
-	sed -n 's/^cause = //p' $folder/causes.ini $folder/services.ini
+	sed -n 's/^cause = //p' $folder/causes.ini $folder/services.ini $folder/programs/programs.ini
 	sed -nE 's/.*lode_diagnosis_new\("([a-z0-9-]+)".*/\1/p' $folder/*.c
 }
 

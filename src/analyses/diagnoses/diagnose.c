@@ -4,6 +4,7 @@
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/kernel_diagnoses.h"
 #include "analyses/diagnoses/place_diagnoses.h"
+#include "analyses/diagnoses/programs/program_rules.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "analyses/diagnoses/thread_diagnoses.h"
@@ -416,6 +417,8 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 		g_array_set_size(one->at, MIN(one->at->len, LODE_FINDING_PLACES));
 	}
 	drop_inner(self, context);
+	if (!self->is_too_short)
+		lode_program_diagnoses_add(self, context);
 	tell_apart(self);
 	if (context->profile->waits != NULL)
 		set_clock(self, context->profile->waits);
@@ -482,12 +485,15 @@ char **lode_diagnose_causes(void)
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeFamilies) families = lode_families_new();
 	g_autoptr(LodeServiceRules) services = lode_service_rules_new(families);
+	g_autoptr(LodeProgramRules) programs = lode_program_rules_new();
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
 
 	for (size_t i = 0; i < lode_cause_rules_n(rules); i++)
 		add_cause(words, lode_cause_rules_at(rules, i)->cause);
 	for (guint i = 0; i < lode_service_rules_n(services); i++)
 		add_cause(words, lode_service_rules_at(services, i)->cause);
+	for (guint i = 0; i < lode_program_rules_n(programs); i++)
+		add_cause(words, lode_program_rules_at(programs, i)->cause);
 	g_ptr_array_sort(words, lode_compare_texts);
 	g_ptr_array_add(words, NULL);
 	return (char **)g_ptr_array_free(g_steal_pointer(&words), FALSE);

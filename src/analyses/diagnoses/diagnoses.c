@@ -140,6 +140,7 @@ const char *lode_scope_kind_to_text(LodeScopeKind value)
 		[LODE_SCOPE_KERNEL] = "kernel",
 		[LODE_SCOPE_OBJECT] = "object",
 		[LODE_SCOPE_WAIT] = "wait",
+		[LODE_SCOPE_PROGRAM] = "program",
 	};
 
 	return words[value];

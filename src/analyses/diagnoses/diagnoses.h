@@ -26,6 +26,7 @@ typedef enum {
 	LODE_SCOPE_KERNEL,  /* what entered it */
 	LODE_SCOPE_OBJECT,  /* data */
 	LODE_SCOPE_WAIT,    /* what threads wait for, which takes no processor time */
+	LODE_SCOPE_PROGRAM, /* how a program of the system is called */
 	LODE_N_SCOPES,
 } LodeScopeKind;
 

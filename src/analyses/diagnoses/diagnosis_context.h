@@ -25,6 +25,10 @@ typedef struct {
 	const LodeServices *services;
 } LodeDiagnosisContext;
 
+/* Adds what the way costs in which programs of the system are called, that have much of the time.
+ */
+void lode_program_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);
+
 /*
  * Sets those aside that are inside programs that its user does not build, such as compilers, shells
  * and grep, and says how much of the time is inside them: what the user can change is how many are

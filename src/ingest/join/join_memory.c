@@ -238,7 +238,15 @@ static char *mapping_name(Building *self, uint32_t index)
 	return lode_profile_intern(self->profile, row->mapping.name);
 }
 
-/* Adds the mappings with a sample: a process has hundreds, most of them without. */
+/* The file of a locale's characters, or of all locales: a process that maps one does not use the
+ * locale C. */
+static bool is_of_locale(const char *name)
+{
+	return g_str_has_suffix(name, "/LC_CTYPE") || g_str_has_suffix(name, "/locale-archive");
+}
+
+/* Adds the mappings with a sample, and those of locales: a process has hundreds, most of them
+ * without. */
 static void add_mappings(Building *self)
 {
 	const GArray *rows = lode_places_mappings(self->reading->options.places);
@@ -253,6 +261,11 @@ static void add_mappings(Building *self)
 			continue;
 		self->mapping_ids[mapping] = 0;
 		g_array_append_val(used, mapping);
+	}
+	for (uint32_t i = 0; i < rows->len; i++) {
+		const char *name = LODE_AT(rows, LodePlacedMapping, i).mapping.name;
+		if (self->mapping_ids[i] == LODE_NONE && name != NULL && is_of_locale(name))
+			g_array_append_val(used, i);
 	}
 	if (used->len > 1)
 		g_qsort_with_data(used->data, (gint)used->len, sizeof(uint32_t), compare_mappings,

@@ -138,11 +138,14 @@ void lode_foreign_diagnoses_set_aside(LodeDiagnoses *self, const LodeDiagnosisCo
 	bool is_lone = !programs->are_several && is_all_foreign(programs);
 	for (guint i = self->diagnoses->len; i-- > 0;) {
 		const LodeDiagnosis *one = lode_diagnoses_at(self, i);
-		bool is_foreign = one->scope == LODE_SCOPE_WAIT ? is_lone && is_inner_wait(one)
-		                  : is_lone && is_call(one)     ? false
-		                                                : is_inside(programs, one);
-		if (is_foreign)
+		/* Those set aside are told with their processor time, which waits do not have. */
+		if (one->scope == LODE_SCOPE_WAIT) {
+			if (is_lone && is_inner_wait(one))
+				g_ptr_array_remove_index(self->diagnoses, i);
+		} else if (one->scope != LODE_SCOPE_PROGRAM && !(is_lone && is_call(one)) &&
+			   is_inside(programs, one)) {
 			lode_diagnoses_set_aside(self, i);
+		}
 	}
 	name_foreigners(self, programs);
 }

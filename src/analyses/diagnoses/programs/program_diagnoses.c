@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/diagnosis_evidence.h"
+#include "analyses/diagnoses/programs/profiled_programs.h"
+#include "analyses/diagnoses/programs/program_rules.h"
+#include "model/memory.h"
+#include "model/process.h"
+#include "model/profile.h"
+#include "model/stacks.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of all time: a program with less is not worth the change. */
+static const double LEAST_PART = 0.2;
+
+/* Programs with so much are told of, at most. */
+enum { MOST_PROGRAMS = 3 };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeProfiledPrograms *programs;
+	const LodeProfiledProgram *program;
+	GPtrArray *words; /* char *: of its command, without its name; NULL: not known */
+} Called;
+
+/* --- the command --- */
+
+static bool is_end(const char *word)
+{
+	return strchr("|&;<>()", word[0]) != NULL || g_str_has_suffix(word, ";");
+}
+
+static bool is_program(const char *word, const char *name)
+{
+	g_autofree char *base = g_path_get_basename(word);
+
+	return name[0] != '\0' && strcmp(base, name) == 0;
+}
+
+/* The words after the program's name, where it begins a command. */
+static GPtrArray *words_after(char **words, const char *name)
+{
+	bool is_begin = true;
+
+	for (guint i = 0; words[i] != NULL; i++) {
+		bool is_assignment = strchr(words[i], '=') != NULL && words[i][0] != '-';
+		if (is_begin && is_program(words[i], name)) {
+			GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+			for (i++; words[i] != NULL && !is_end(words[i]); i++)
+				g_ptr_array_add(found, g_strdup(words[i]));
+			return found;
+		}
+		is_begin = is_end(words[i]) || (is_begin && is_assignment);
+	}
+	return NULL;
+}
+
+static bool is_shell(const char *word)
+{
+	static const char *const names[] = {"sh", "dash", "bash", "zsh", "ksh", NULL};
+	g_autofree char *base = g_path_get_basename(word);
+
+	return g_strv_contains(names, base);
+}
+
+/* Those that the recorded command gives the program, or the text after its shell's -c. NULL: it is
+ * started by something else. */
+static GPtrArray *find_words(const char *command, const char *name)
+{
+	g_auto(GStrv) words = NULL, inner = NULL;
+	int n = 0;
+
+	if (command == NULL || !g_shell_parse_argv(command, &n, &words, NULL))
+		return NULL;
+	if (n == 3 && is_shell(words[0]) && strcmp(words[1], "-c") == 0)
+		return g_shell_parse_argv(words[2], NULL, &inner, NULL) ? words_after(inner, name)
+		                                                        : NULL;
+	return words_after(words, name);
+}
+
+static bool has_word(const Called *self, const LodeGlobs *globs)
+{
+	for (guint i = 0; i < self->words->len; i++)
+		if (lode_globs_match(globs, self->words->pdata[i]))
+			return true;
+	return false;
+}
+
+static bool has_words(const Called *self, const LodeProgramRule *rule)
+{
+	if (rule->words == NULL && rule->without == NULL)
+		return true;
+	return self->words != NULL && (rule->words == NULL || has_word(self, rule->words)) &&
+	       (rule->without == NULL || !has_word(self, rule->without));
+}
+
+/* --- its files and functions --- */
+
+static bool is_of_process(const Called *self, uint32_t pid)
+{
+	const GArray *threads = self->profile->stacks->threads;
+
+	for (guint i = 0; i < threads->len; i++)
+		if (LODE_AT(threads, LodeStackThread, i).pid == pid &&
+			lode_profiled_programs_of(self->programs, i) == self->program)
+			return true;
+	return false;
+}
+
+/* A file that one of its processes mapped; NULL: none. */
+static const char *find_map(const Called *self, const LodeGlobs *globs)
+{
+	const LodeMemory *memory = self->profile->memory;
+
+	for (guint i = 0; memory != NULL && i < memory->mappings->len; i++) {
+		const LodeMemoryMapping *one = &LODE_AT(memory->mappings, LodeMemoryMapping, i);
+		if (one->name != NULL && lode_globs_match(globs, one->name) &&
+			is_of_process(self, one->pid))
+			return one->name;
+	}
+	return NULL;
+}
+
+static bool is_below(const LodeStacks *stacks, uint32_t stack, const LodeGlobs *globs)
+{
+	while (stack != LODE_NONE) {
+		const LodeStack *row = &LODE_AT(stacks->stacks, LodeStack, stack);
+		const char *function = LODE_AT(stacks->frames, LodeFrame, row->frame).function;
+		if (function != NULL && lode_globs_match(globs, function))
+			return true;
+		stack = row->outer;
+	}
+	return false;
+}
+
+/* The share of the program's samples that are in or below such functions. */
+static double share_of(const Called *self, const LodeGlobs *globs)
+{
+	const LodeStacks *stacks = self->profile->stacks;
+	double weight = 0;
+
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		if (sample->event == self->programs->event &&
+			lode_profiled_programs_of(self->programs, sample->thread) ==
+				self->program &&
+			is_below(stacks, sample->stack, globs))
+			weight += sample->weight;
+	}
+	return weight / self->program->weight;
+}
+
+/* --- the diagnosis --- */
+
+typedef struct {
+	const LodeProgramRule *rule;
+	const char *map; /* NULL: none is asked for */
+	double share;    /* of the functions; 0 likewise */
+} Match;
+
+static bool matches(const Called *self, const LodeProgramRule *rule, Match *out)
+{
+	*out = (Match){.rule = rule};
+	if (!lode_globs_match(rule->programs, self->program->name) || !has_words(self, rule))
+		return false;
+	if (rule->maps != NULL && (out->map = find_map(self, rule->maps)) == NULL)
+		return false;
+	if (rule->functions != NULL)
+		out->share = share_of(self, rule->functions);
+	return rule->functions == NULL || out->share >= rule->least;
+}
+
+static void add_diagnosis(
+	LodeDiagnoses *out, const LodeDiagnosisContext *context, const Called *self, Match *match)
+{
+	const LodeProgramRule *rule = match->rule;
+	LodeDiagnosis *one = lode_diagnosis_new(rule->cause, LODE_SCOPE_PROGRAM);
+	double share = self->program->weight / context->total * context->user;
+
+	one->title = g_strdup_printf("%s: %s", self->program->name, rule->title);
+	one->name = g_strdup_printf("%s@%s", rule->cause, self->program->name);
+	one->time = share;
+	one->explanation = g_strdup(rule->explanation);
+	one->remedy = g_strdup(rule->remedy);
+	one->source = g_strdup(rule->source);
+	lode_diagnosis_set_saves(one, rule->saves_least, rule->saves_most, 0.99);
+	if (match->map != NULL)
+		lode_diagnosis_add_evidence(one, 100 * share, "%",
+			"%.1f %% of the %s is in %s, with %s", 100 * share,
+			lode_diagnosis_weight(context), self->program->name, match->map);
+	else
+		lode_diagnosis_add_evidence(one, 100 * share, "%", "%.1f %% of the %s is in %s",
+			100 * share, lode_diagnosis_weight(context), self->program->name);
+	if (rule->functions != NULL)
+		lode_diagnosis_add_evidence(one, 100 * match->share, "%",
+			"%.1f %% of that is in such functions: %s", 100 * match->share, rule->name);
+	g_ptr_array_add(out->diagnoses, one);
+}
+
+void lode_program_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context)
+{
+	g_autoptr(LodeProfiledPrograms) programs = lode_profiled_programs_new(context);
+	g_autoptr(LodeProgramRules) rules = lode_program_rules_new();
+
+	for (guint i = 0; programs != NULL && i < MIN(programs->programs->len, MOST_PROGRAMS);
+		i++) {
+		const LodeProfiledProgram *program = lode_profiled_programs_at(programs, i);
+		if (!program->is_foreign || program->weight < LEAST_PART * context->total)
+			continue;
+		g_autoptr(GPtrArray) words = find_words(context->profile->program, program->name);
+		const Called called = {context->profile, programs, program, words};
+		Match match;
+		for (guint k = 0; k < lode_program_rules_n(rules); k++)
+			if (matches(&called, lode_program_rules_at(rules, k), &match)) {
+				add_diagnosis(out, context, &called, &match);
+				break;
+			}
+	}
+}
