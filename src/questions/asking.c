@@ -4,7 +4,6 @@
 #include "analyses/memory/access_weights.h"
 #include "analyses/merge/origin_choice.h"
 #include "base/error.h"
-#include "base/files/pager.h"
 #include "base/text/number_format.h"
 #include "model/causes.h"
 #include "model/profile.h"
@@ -12,6 +11,8 @@
 #include "store/profile_store.h"
 #include "views/form/shell_word.h"
 
+#include <gio/gio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,44 @@ FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error)
 	return self->out;
 }
 
+/* NULL: none. The caller frees it. */
+static char *find_pager(void)
+{
+	const char *command = g_getenv("LODE_PAGER");
+
+	if (command == NULL)
+		command = g_getenv("PAGER");
+	if (command == NULL)
+		return g_find_program_in_path("less");
+	return command[0] != '\0' && strcmp(command, "cat") != 0 ? g_strdup(command) : NULL;
+}
+
+/* Shows text by the command of $LODE_PAGER, else of $PAGER, else by less where it is installed, and
+ * waits for its end. As git does, it takes an empty command or "cat" for none, and gives less
+ * LESS=FRX unless LESS is set, so that it ends by itself where the text fits the screen. False:
+ * nothing was shown, and the caller prints. */
+static bool show_in_pager(const char *text, size_t size)
+{
+	g_autofree char *command = find_pager();
+	g_autoptr(GBytes) bytes = g_bytes_new_static(text, size);
+
+	if (command == NULL)
+		return false;
+	g_autoptr(GSubprocessLauncher)
+		launcher = g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDIN_PIPE);
+	g_subprocess_launcher_setenv(launcher, "LESS", "FRX", FALSE);
+	g_autoptr(GSubprocess)
+		pager = g_subprocess_launcher_spawn(launcher, NULL, "/bin/sh", "-c", command, NULL);
+	if (pager == NULL)
+		return false;
+	/* Ctrl-C is for the pager, which must not lose its terminal. */
+	signal(SIGINT, SIG_IGN);
+	/* The user may leave it before the end of the text, which closes the pipe. */
+	if (!g_subprocess_communicate(pager, bytes, NULL, NULL, NULL, NULL))
+		g_subprocess_wait(pager, NULL, NULL);
+	return true;
+}
+
 bool lode_asking_end(LodeAsking *self, GError **error)
 {
 	if (self->is_page)
@@ -49,7 +88,7 @@ bool lode_asking_end(LodeAsking *self, GError **error)
 	if (self->paged != NULL) {
 		FILE *out = lode_output_file_stream(self->file);
 		fflush(self->paged);
-		if (!lode_pager_show(self->paged_text, self->paged_size))
+		if (!show_in_pager(self->paged_text, self->paged_size))
 			fwrite(self->paged_text, 1, self->paged_size, out);
 	}
 	return lode_output_file_commit(self->file, error);

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/files/new_file.h"
 #include "base/quiet_thread.h"
-#include "cli/recording/command_text.h"
 #include "cli/recording/wrapped_program.h"
 #include "cli/verb.h"
 #include "machine/processor.h"
@@ -50,6 +49,21 @@ static char *name_of_command(char *const *command)
 	return base;
 }
 
+/* A command line as a user would type it: words are quoted where a shell would need it. The caller
+ * frees it. */
+static char *command_text(char **words)
+{
+	GString *text = g_string_new(NULL);
+
+	for (size_t i = 0; words[i] != NULL; i++) {
+		bool is_plain = *words[i] != '\0' &&
+		                strpbrk(words[i], " \t\n\"'\\$`|&;()<>*?[]#~!{}") == NULL;
+		g_autofree char *word = is_plain ? g_strdup(words[i]) : g_shell_quote(words[i]);
+		g_string_append_printf(text, "%s%s", i > 0 ? " " : "", word);
+	}
+	return g_string_free(text, FALSE);
+}
+
 bool lode_recorded_profile_open(
 	LodeRecordedProfile *self, const LodeRecordedProfileOptions *options, GError **error)
 {
@@ -64,7 +78,7 @@ bool lode_recorded_profile_open(
 		.verb = options->verb,
 		.path = options->output != NULL ? g_strdup(options->output)
 	                                        : g_strconcat(name, ".lode", NULL),
-		.program = lode_command_text(is_attached ? process.command : options->command),
+		.program = command_text(is_attached ? process.command : options->command),
 		.is_attached = is_attached,
 	};
 
