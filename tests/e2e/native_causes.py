@@ -74,24 +74,72 @@ fn main() {
 }
 """
 
-SUMS = """use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
-#[derive(PartialEq, Eq, Clone)]
-struct State { boxes: Vec<(i32, i32)> }
-impl Hash for State {
-    fn hash<S: Hasher>(&self, hasher: &mut S) {
-        self.boxes.iter().map(|b| b.0 + b.1).sum::<i32>().hash(hasher);
-    }
+LAMBDA = """#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <string>
+#include <vector>
+__attribute__((noinline)) static std::string folded(std::string text) {
+    for (char &c : text)
+        c = (char)tolower(c);
+    return text;
 }
-fn main() {
-    let mut seen: HashSet<State> = HashSet::new();
-    for i in 0..160000 {
-        let state = State { boxes: vec![(i % 37, i / 37 % 41), (i / 1517, 3)] };
-        if !seen.contains(&state) {
-            seen.insert(state);
-        }
+static void order(std::vector<std::string> &names) {
+    std::sort(names.begin(), names.end(), [](const std::string &a, const std::string &b) {
+        return folded(a) < folded(b);
+    });
+}
+int main() {
+    std::vector<std::string> names;
+    unsigned r = 5;
+    for (int i = 0; i < 100000; i++)
+        names.push_back("Customer of the Town " + std::to_string(r = r * 1664525u + 1013904223u));
+    order(names);
+    printf("%s\\n", names[0].c_str());
+}
+"""
+
+ROWS = """#include <cstdio>
+#include <cstdlib>
+struct row { char date[24]; int amount; };
+__attribute__((noinline)) static long number(const char *text) {
+    int day, month, year;
+    sscanf(text, "%d.%d.%d", &day, &month, &year);
+    return (year * 12L + month) * 31 + day;
+}
+static int by_date(const void *a, const void *b) {
+    long x = number(((const row *)a)->date), y = number(((const row *)b)->date);
+    return x < y ? -1 : x > y;
+}
+int main() {
+    enum { N = 200000 };
+    row *rows = new row[N];
+    unsigned r = 9;
+    for (int i = 0; i < N; i++) {
+        r = r * 1664525u + 1013904223u;
+        snprintf(rows[i].date, 24, "%02d.%02d.%d", 1 + (r >> 8) % 28, 1 + (r >> 14) % 12, r >> 20);
     }
-    println!("{}", seen.len());
+    qsort(rows, N, sizeof *rows, by_date);
+    printf("%s\\n", rows[0].date);
+}
+"""
+
+NAMES = """#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+int main() {
+    unsigned r = 5;
+    size_t sum = 0;
+    for (int i = 0; i < 3000; i++) {
+        std::vector<std::string> names;
+        for (int k = 0; k < 300; k++)
+            names.push_back("the customer " + std::to_string(r = r * 1664525u + 1013904223u));
+        std::sort(names.begin(), names.end(),
+                  [](const std::string &a, const std::string &b) { return a < b; });
+        sum += names[0].size();
+    }
+    printf("%zu\\n", sum);
 }
 """
 
@@ -139,11 +187,12 @@ PROGRAMS = [
     ("a map that is returned by value", "cc", MAP, "service-allocator", COPIES, "reference", (7, 15)),
     ("a table that auto copies", "cc", TABLE, "service-allocator", COPIES, "reference", (4, 5, 7)),
     ("a structure that is cloned", "rs", CLONE, "service-allocator", COPIES, "reference", (9, 11)),
-    ("keys hashed by a sum", "rs", SUMS, "colliding-keys", "many keys in one bucket", "Mix all bits",
-     (14, 15)),
+    ("a lambda that folds texts", "cc", LAMBDA, "repeated-work", "compute keys", "key once", (12, 13)),
+    ("dates parsed by qsort", "cc", ROWS, "repeated-work", "compute keys", "key once", (10,)),
 ]
 NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES),
-              ("long keys of a good hash", "rs", KEYS, "in one bucket")]
+              ("long keys of a good hash", "rs", KEYS, "in one bucket"),
+              ("texts made before a sort", "cc", NAMES, "compute keys")]
 
 
 def run(*command):

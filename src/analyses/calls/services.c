@@ -784,6 +784,7 @@ LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamili
 		take_calls(&self, roles, inferred.calls);
 	}
 	group_shares(&self, out, total_of(costs));
+	lode_sort_comparisons_init(&out->comparisons, costs, lines);
 	out->source = self.source;
 	g_hash_table_unref(self.implicit);
 	lode_id_cache_clear(&self.ids);
@@ -799,6 +800,7 @@ void lode_services_free(LodeServices *self)
 	g_array_unref(self->callers);
 	g_array_unref(self->nameless);
 	g_string_chunk_free(self->strings);
+	lode_sort_comparisons_clear(&self->comparisons);
 	g_free(self);
 }
 

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "analyses/calls/function_families.h"
+#include "analyses/calls/sort_comparisons.h"
 #include "analyses/calls/special_members.h"
 
 /* An own function and line that calls. */
@@ -60,7 +61,8 @@ typedef struct {
 	GArray *callers;  /* LodeServiceCaller, of each service by falling cost */
 	GArray *nameless; /* LodeServiceCaller: parts of `unknown` of which `called` or `work` is
 	                     known */
-	GStringChunk *strings; /* `called` of callers */
+	GStringChunk *strings;           /* `called` of callers */
+	LodeSortComparisons comparisons; /* of sorts */
 } LodeServices;
 
 /* `family_of` is that of lode_families_costs(). `own`: see lode_own_lines_new(). Borrows strings of

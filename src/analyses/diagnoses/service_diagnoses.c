@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/service_diagnoses.h"
 
 #include "analyses/calls/script_lines.h"
+#include "analyses/calls/sort_comparisons.h"
 #include "analyses/calls/special_members.h"
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/rules/service_rules.h"
@@ -70,6 +71,8 @@ typedef struct {
 	uint16_t *facts_of; /* of each attribute set */
 	double total;       /* of the costs' event */
 	double samples;
+	const LodeServiceRule *keys; /* of comparisons of sorts; NULL: of none */
+	double made_keys; /* time of what comparisons of sorts call to make or take apart keys */
 } Diagnosing;
 
 static const Part *part_at(const Diagnosing *self, guint i)
@@ -80,6 +83,11 @@ static const Part *part_at(const Diagnosing *self, guint i)
 static double share_of(const Diagnosing *self, double cost)
 {
 	return self->total > 0 ? cost / self->total * self->context->user : 0;
+}
+
+static const char *function_name(const Diagnosing *self, uint32_t function)
+{
+	return lode_function_cost_at(self->context->costs, function)->name;
 }
 
 /* --- names --- */
@@ -357,6 +365,86 @@ static bool frees(const Part *part)
 	       (part->caller.work == LODE_OBJECT_WORK_END || g_strv_contains(names, part->said));
 }
 
+/* The part of the time in comparisons that makes or takes apart keys. */
+static const double MADE_KEYS = 0.25;
+/* The part of known callers by which the unknown ones are comparisons, too. */
+static const double MOST_COMPARED = 0.8;
+
+static bool is_compared(const LodeSortComparisons *comparisons, const Part *part)
+{
+	bool is_of = part->caller.function != LODE_NONE &&
+	             comparisons->is_of[part->caller.function];
+
+	for (guint i = 0; i < comparisons->lines->len && !is_of; i++) {
+		const LodeSortComparison *line = &g_array_index(
+			comparisons->lines, LodeSortComparison, i);
+		is_of = line->function == part->caller.function && line->line == part->caller.line;
+	}
+	return is_of;
+}
+
+/* Whether a part is of comparisons; one without a known caller where others of its
+ * diagnosis are. */
+static bool is_in_comparisons(
+	const Diagnosing *self, const LodeSortComparisons *comparisons, const Part *part)
+{
+	double known = 0, compared = 0;
+
+	if (part->caller.function != LODE_NONE)
+		return is_compared(comparisons, part);
+	for (guint i = 0; i < self->parts->len; i++) {
+		const Part *other = part_at(self, i);
+		if (other->whole != part->whole || other->caller.function == LODE_NONE)
+			continue;
+		known += other->caller.cost;
+		compared += is_compared(comparisons, other) ? other->caller.cost : 0;
+	}
+	return compared > 0 && compared >= MOST_COMPARED * known;
+}
+
+static void add_comparisons(Diagnosing *self, const LodeSortComparisons *comparisons, double cost)
+{
+	for (guint i = 0; i < comparisons->lines->len; i++) {
+		const LodeSortComparison *line = &g_array_index(
+			comparisons->lines, LodeSortComparison, i);
+		const LodeServiceCaller caller = {.function = line->function,
+			.file = line->file,
+			.line = line->line,
+			.cost = line->cost / comparisons->cost * cost};
+		const char *name = function_name(self, line->function);
+		const Part part = {
+			self->keys, self->keys, line->function, name, name, caller, LODE_NONE};
+		g_array_append_val(self->parts, part);
+	}
+}
+
+/* Puts comparisons of sorts, with all that they call, in the place of what those call that compute
+ * keys for them. */
+static void take_comparisons(Diagnosing *self)
+{
+	const LodeSortComparisons *comparisons = &self->context->services->comparisons;
+	g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(Part));
+
+	double cost = comparisons->cost;
+	for (guint i = 0; comparisons->lines->len > 0 && i < self->parts->len; i++) {
+		const Part *part = part_at(self, i);
+		if (!is_in_comparisons(self, comparisons, part)) {
+			g_array_append_val(others, *part);
+			continue;
+		}
+		cost += part->caller.function == LODE_NONE ? part->caller.cost : 0;
+		self->made_keys += part->rule->keys != NULL ? part->caller.cost : 0;
+		self->keys = part->rule->keys != NULL ? part->rule->keys : self->keys;
+	}
+	if (self->keys == NULL || self->made_keys < MADE_KEYS * cost) {
+		self->keys = NULL;
+		return;
+	}
+	g_array_unref(self->parts);
+	self->parts = g_steal_pointer(&others);
+	add_comparisons(self, comparisons, cost);
+}
+
 /* What the parts of one diagnosis do with objects. */
 typedef struct {
 	const LodeServiceRule *rule; /* of copies; NULL: the parts have none */
@@ -574,11 +662,6 @@ static char *names_text(const GArray *names, double all, size_t room)
 	return g_string_free(text, FALSE);
 }
 
-static const char *function_name(const Diagnosing *self, uint32_t function)
-{
-	return lode_function_cost_at(self->context->costs, function)->name;
-}
-
 /* "words.c:12 in count_words and 2 other functions" */
 static char *line_text(const Diagnosing *self, const Sum *line)
 {
@@ -613,7 +696,8 @@ typedef struct {
 	double saves;
 	double in_loop, unchanged, observed; /* time from calls of which it is known */
 	double repeated;                     /* of them, by functions that do nothing new then */
-	bool is_steps;        /* of an interpreter, for the lines that are said to call */
+	bool is_own;                         /* it is in the lines that are said to call */
+	bool is_compared;                    /* of these, by sorts; else an interpreter's */
 	double copied, freed; /* time of copying objects, and of freeing them or others */
 } Summary;
 
@@ -655,7 +739,8 @@ static void summarise(
 {
 	out->names = g_array_new(FALSE, FALSE, sizeof(Sum));
 	out->lines = g_array_new(FALSE, FALSE, sizeof(Sum));
-	out->is_steps = part_at(self, begin)->service == part_at(self, begin)->caller.function;
+	out->is_own = part_at(self, begin)->service == part_at(self, begin)->caller.function;
+	out->is_compared = self->keys != NULL && part_at(self, begin)->rule == self->keys;
 	out->functions = g_array_new(FALSE, FALSE, sizeof(Sum));
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	g_autoptr(GHashTable) services = g_hash_table_new(NULL, NULL);
@@ -746,7 +831,12 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	g_autofree char *first = said_name(g_array_index(sums->names, Sum, 0).key);
 	/* Evidence does not repeat the title. */
 	bool is_told = strstr(diagnosis->title, first) != NULL;
-	if (sums->is_steps)
+	if (sums->is_compared)
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"%.1f %% of the %s with all that they call, of it %.0f %% to make keys",
+			percent, lode_diagnosis_weight(self->context),
+			100 * self->made_keys / sums->all);
+	else if (sums->is_own)
 		lode_diagnosis_add_evidence(diagnosis, percent, "%",
 			"%.1f %% of the %s, without what functions have that are diagnosed",
 			percent, lode_diagnosis_weight(self->context));
@@ -766,14 +856,14 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	const Sum *line = main_line(self, sums);
 	g_autofree char *place = line_text(self, line);
 	double part = 100 * line->cost / sums->all;
-	const char *from = sums->is_steps ? "in" : "called from";
+	const char *from = sums->is_own ? "in" : "called from";
 	if (n == 1)
 		lode_diagnosis_add_evidence(
 			diagnosis, part, "%", "%.0f %% of it is %s %s", part, from, place);
 	else
 		lode_diagnosis_add_evidence(diagnosis, part, "%",
 			"%.0f %% of it is %s %s; %u functions %s", part, from, place, n,
-			sums->is_steps ? "have it" : "call");
+			sums->is_own ? "have it" : "call");
 	if (self->context->services->source == LODE_CALLS_INFERRED && sums->functions->len > 1)
 		lode_diagnosis_add_evidence(diagnosis, sums->functions->len, "functions",
 			"how the time is divided among the %u functions that call is an estimate",
@@ -985,8 +1075,8 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 		rule = rule->repeated;
 	g_free(diagnosis->cause);
 	diagnosis->cause = g_strdup(rule->cause);
-	diagnosis->title = sums.is_steps && rule->title != NULL ? g_strdup(rule->title)
-	                                                        : title_text(rule->title, &sums);
+	diagnosis->title = sums.is_own && rule->title != NULL ? g_strdup(rule->title)
+	                                                      : title_text(rule->title, &sums);
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
 	                             : g_strdup(g_array_index(sums.names, Sum, 0).key);
@@ -1048,6 +1138,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 			take_service(&self, service);
 	}
 	take_steps(&self);
+	take_comparisons(&self);
 	join_small(&self);
 	join_copies(&self);
 	double cost;

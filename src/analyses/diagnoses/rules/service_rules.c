@@ -42,6 +42,7 @@ static const LodeRuleKey keys[] = {
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
 	{"chains", offsetof(Row, rule.chains), LODE_RULE_KEY_OTHER},
 	{"copies", offsetof(Row, rule.copies), LODE_RULE_KEY_OTHER},
+	{"keys", offsetof(Row, rule.keys), LODE_RULE_KEY_OTHER},
 };
 static const LodeRuleForm form = {"services.ini", sizeof(Row), keys, G_N_ELEMENTS(keys)};
 
@@ -67,7 +68,7 @@ static bool is_named(const LodeServiceRules *self, const LodeServiceRule *rule)
 	for (guint i = 0; i < self->rows->n; i++) {
 		const LodeServiceRule *other = lode_service_rules_at(self, i);
 		is_named |= other->repeated == rule || other->chains == rule ||
-		            other->copies == rule;
+		            other->copies == rule || other->keys == rule;
 	}
 	return is_named;
 }

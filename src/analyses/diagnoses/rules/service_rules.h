@@ -28,6 +28,8 @@ typedef struct LodeServiceRule {
 	const struct LodeServiceRule *chains;
 	/* Whose diagnosis it is in, where most of the time is in copies of objects. */
 	const struct LodeServiceRule *copies;
+	/* Whose diagnosis it is in, where comparisons of a sort call it much. */
+	const struct LodeServiceRule *keys;
 } LodeServiceRule;
 
 /* The rules that are compiled in; never NULL. */

@@ -351,7 +351,8 @@ static void test_compiler(void)
 #define FINDS "std::_Hashtable<int>::_M_find_before_node(unsigned long, int const&) const"
 
 /* Half of the time is in a loop that had so many rounds, of which so many were the last. */
-static LodeDiagnoses *diagnose_look_ups(const char *name, uint32_t rounds, uint32_t exits)
+static LodeDiagnoses *diagnose_look_ups(
+	const char *name, uint32_t rounds, uint32_t exits, bool is_innermost)
 {
 	const CalledFunction functions[] = {{"work(int)", OWN, "work.c", 12}, {name, OWN, NULL, 0}};
 	LodeProfile *profile = called_profile_new(functions, G_N_ELEMENTS(functions));
@@ -363,7 +364,7 @@ static LodeDiagnoses *diagnose_look_ups(const char *name, uint32_t rounds, uint3
 
 	g_array_append_val(profile->blocks, block);
 	head->block = 0;
-	lode_loops_add(profile, 1)->is_innermost = true;
+	lode_loops_add(profile, 1)->is_innermost = is_innermost;
 	profile->frequency = LODE_FREQUENCY_INFERRED;
 	profile->windows = lode_windows_new();
 	g_array_append_val(profile->windows->instructions, seen);
@@ -382,12 +383,13 @@ static LodeDiagnoses *diagnose_look_ups(const char *name, uint32_t rounds, uint3
 /* Keys that share a bucket, by the rounds of the loop that goes over its nodes. */
 static void test_chains(void)
 {
-	g_autoptr(LodeDiagnoses) many = diagnose_look_ups(FINDS, 100, 10);
-	g_autoptr(LodeDiagnoses) endless = diagnose_look_ups(FINDS, 60, 0);
-	g_autoptr(LodeDiagnoses) few = diagnose_look_ups(FINDS, 100, 60);
-	g_autoptr(LodeDiagnoses) unknown = diagnose_look_ups(FINDS, 12, 0);
+	g_autoptr(LodeDiagnoses) many = diagnose_look_ups(FINDS, 100, 10, true);
+	g_autoptr(LodeDiagnoses) endless = diagnose_look_ups(FINDS, 60, 0, true);
+	g_autoptr(LodeDiagnoses) few = diagnose_look_ups(FINDS, 100, 60, true);
+	g_autoptr(LodeDiagnoses) unknown = diagnose_look_ups(FINDS, 12, 0, true);
+	g_autoptr(LodeDiagnoses) outer = diagnose_look_ups(FINDS, 100, 10, false);
 	g_autoptr(LodeDiagnoses)
-		other = diagnose_look_ups("std::_Hashtable<int>::clear()", 1000, 10);
+		other = diagnose_look_ups("std::_Hashtable<int>::clear()", 1000, 10, true);
 	const LodeDiagnosis *one = lode_diagnoses_at(many, 0);
 
 	g_assert_cmpstr(one->cause, ==, "colliding-keys");
@@ -399,6 +401,9 @@ static void test_chains(void)
 		"over two at most");
 	g_assert_true(g_str_has_prefix(evidence_at(lode_diagnoses_at(endless, 0), 0),
 		"a look-up goes over 20 or more keys"));
+	/* The comparison of keys has a loop. */
+	g_assert_true(g_str_has_prefix(evidence_at(lode_diagnoses_at(outer, 0), 0),
+		"a look-up goes over 10 or more keys"));
 	g_assert_cmpstr(lode_diagnoses_at(few, 0)->cause, ==, "service-hash");
 	g_assert_cmpstr(lode_diagnoses_at(unknown, 0)->cause, ==, "service-hash");
 	g_assert_cmpstr(lode_diagnoses_at(other, 0)->cause, ==, "service-hash");
