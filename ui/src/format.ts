@@ -31,8 +31,9 @@ export function share(value: number | null | undefined): string {
 	return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
 }
 
-/** "20–35 %", or "up to 35 %" where the lower end is not known, or less than a fifth of the upper. */
+/** "20–35 %", or "up to 35 %" where the lower end is not known, or less than a fifth of the upper; "60 % or more" where that is next to all. */
 export function percents(low: number | null, high: number): string {
+	if (low !== null && high <= 5 * low && high >= 0.985 && low < 0.985) return `${(100 * low).toFixed(0)} % or more`;
 	return low === null || high > 5 * low ? `up to ${(100 * high).toFixed(0)} %` : `${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)} %`;
 }
 

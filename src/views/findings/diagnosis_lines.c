@@ -20,12 +20,17 @@ enum { INDENT = 4, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 /* An interval whose ends differ by a greater factor tells no more than its upper end. */
 static const double WIDE = 5;
 
+/* An upper end that is next to all tells nothing. */
+static const double NEARLY_ALL = 0.985;
+
 static void append_range(GString *out, double low, double high)
 {
 	if (isnan(low) || low < 0.005 || high > WIDE * low)
 		g_string_append_printf(out, "up to %.0f %%", 100 * high);
 	else if (round(100 * low) == round(100 * high))
 		g_string_append_printf(out, "%.0f %%", 100 * high);
+	else if (high >= NEARLY_ALL)
+		g_string_append_printf(out, "%.0f %% or more", 100 * low);
 	else
 		g_string_append_printf(out, "%.0f–%.0f %%", 100 * low, 100 * high);
 }

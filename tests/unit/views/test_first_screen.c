@@ -149,10 +149,12 @@ static void test_long_head(void)
 /* An interval whose ends differ by more than a factor of five has its upper end alone. */
 static void test_wide(void)
 {
-	g_autoptr(LodeDiagnoses) diagnoses = many(2);
+	g_autoptr(LodeDiagnoses) diagnoses = many(3);
 	LodeReportOptions options;
 
 	lode_report_options_init(&options);
+	lode_diagnoses_at(diagnoses, 2)->low = 0.6;
+	lode_diagnoses_at(diagnoses, 2)->high = 0.99;
 	lode_diagnoses_at(diagnoses, 0)->low = 0.05;
 	lode_diagnoses_at(diagnoses, 0)->high = 0.75;
 	lode_diagnoses_at(diagnoses, 1)->low = 0.1;
@@ -160,6 +162,7 @@ static void test_wide(void)
 	g_auto(GStrv) lines = write_lines(diagnoses, &options);
 	g_assert_cmpuint(count(lines, "saves up to 75 %"), ==, 1);
 	g_assert_cmpuint(count(lines, "saves 10–50 %"), ==, 1);
+	g_assert_cmpuint(count(lines, "saves 60 % or more"), ==, 1);
 }
 
 /* By their titles without names, one for each cause, in one line. */
