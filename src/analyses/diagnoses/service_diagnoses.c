@@ -158,6 +158,12 @@ static const LodeServiceRule *find_rule(const Diagnosing *self, const char *call
 	return lode_service_rules_find(self->rules, called, image, name, file);
 }
 
+static bool is_in_script(const Diagnosing *self, const LodeServiceCaller *caller)
+{
+	return caller->function != LODE_NONE &&
+	       lode_function_cost_at(self->context->costs, caller->function)->language != NULL;
+}
+
 static void add_part(Diagnosing *self, uint32_t function, const char *called, uint32_t family,
 	const LodeServiceCaller *caller, uint32_t call, double cost)
 {
@@ -174,7 +180,8 @@ static void add_part(Diagnosing *self, uint32_t function, const char *called, ui
 	}
 	if (rule == NULL)
 		rule = find_rule(self, called, one->image, family, caller->file);
-	if (rule == NULL || rule->cause == NULL)
+	if (rule == NULL || rule->cause == NULL ||
+		(rule->in_scripts == 0 && is_in_script(self, caller)))
 		return;
 	/* Those that differ in their parameters alone are one name: operator new and its kin. */
 	g_autofree char *name = short_name(called);

@@ -37,6 +37,7 @@ static const LodeRuleKey keys[] = {
 	{"factor", PART(factor)},
 	{"least", PART(least)},
 	{"most", PART(most)},
+	{"in-scripts", PART(in_scripts)},
 	{"part-of", offsetof(Row, rule.whole), LODE_RULE_KEY_BASE},
 	{"rest", offsetof(Row, rule.rest), LODE_RULE_KEY_OTHER},
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
@@ -91,6 +92,7 @@ static bool complete_row(
 	rule->whole = rule->whole != NULL ? rule->whole : rule;
 	rule->factor = !isnan(rule->factor) ? rule->factor : 1;
 	rule->most = !isnan(rule->most) ? rule->most : 1;
+	rule->in_scripts = !isnan(rule->in_scripts) ? rule->in_scripts : 1;
 	rule->least = !isnan(rule->least) ? rule->least : LEAST_SHARE;
 	return true;
 }

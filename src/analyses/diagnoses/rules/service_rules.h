@@ -19,6 +19,7 @@ typedef struct LodeServiceRule {
 	double factor; /* the part of the time that a remedy saves at most */
 	double least;  /* share of the time below which it is no diagnosis */
 	double most;   /* and above which it is none: what the program is for */
+	double in_scripts; /* 0: at a script's line it is of the interpreter's steps */
 	const struct LodeServiceRule *whole; /* whose diagnosis it is a part of; itself */
 	const struct LodeServiceRule *rest;  /* takes it where it has too little alone; NULL */
 	/* Takes its place where a loop does not change the arguments of the calls, which then give

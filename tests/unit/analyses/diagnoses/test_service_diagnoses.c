@@ -288,6 +288,27 @@ static void test_names(void)
 	}
 }
 
+/* What the interpreter allocates for a script's line is of its steps: nobody can move it out of the
+ * script's loop. */
+static void test_in_script(void)
+{
+	for (unsigned is_script = 0; is_script < 2; is_script++) {
+		LodeProfile *profile = profile_new(NULL, 0);
+		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+		for (guint i = 0; is_script && i < profile->images->len; i++)
+			if (strcmp(lode_profile_image(profile, i)->path, LIBC) != 0)
+				lode_profile_image(profile, i)->kind = LODE_IMAGE_PERL;
+		add_samples(profile, add_stack(profile, MALLOC, 0, in_work), 60);
+		add_samples(profile, in_work, 40);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		g_assert_cmpuint(all->diagnoses->len, ==, is_script ? 0 : 1);
+		if (!is_script)
+			g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==,
+				"memory allocation: malloc");
+		lode_profile_free(profile);
+	}
+}
+
 /* Who calls a twentieth of it says nothing of the rest in code that Java has compiled. */
 static void test_unknown(void)
 {
@@ -511,6 +532,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
 	g_test_add_func("/service_diagnoses/names", test_names);
 	g_test_add_func("/service_diagnoses/unknown", test_unknown);
+	g_test_add_func("/service_diagnoses/in_script", test_in_script);
 	g_test_add_func("/service_diagnoses/new-arrays", test_new_arrays);
 	g_test_add_func("/service_diagnoses/compiler", test_compiler);
 	g_test_add_func("/service_diagnoses/chains", test_chains);
