@@ -247,7 +247,8 @@ static LodeDiagnosis *service_that_enters(const LodeDiagnoses *self, const LodeD
 	return found;
 }
 
-/* A line that no longer calls a service no longer enters the kernel by it, either. */
+/* A line that no longer calls a service no longer enters the kernel by it, either: what takes more
+ * of both is the cause, and the other one may stay. */
 static void join_kernel(LodeDiagnoses *self)
 {
 	for (guint i = 0; i < self->diagnoses->len; i++) {
@@ -255,18 +256,20 @@ static void join_kernel(LodeDiagnoses *self)
 		LodeDiagnosis *service = kernel->scope == LODE_SCOPE_KERNEL
 		                                 ? service_that_enters(self, kernel)
 		                                 : NULL;
-		if (service == NULL)
+		if (service == NULL || !lode_diagnosis_saves(service))
 			continue;
 		double both = MIN(service->high + kernel->high, 0.99);
-		if (!lode_diagnosis_saves(service))
-			continue;
-		lode_diagnosis_add_evidence(service, 100 * both, "%",
-			"with the time in the kernel, which its line enters: up to %.0f %%",
-			100 * both);
-		lode_diagnosis_add_evidence(kernel, 100 * both, "%",
-			"with the time of %s, called in the same line: up to %.0f %%",
-			service->service, 100 * both);
-		service->high = kernel->high = both;
+		if (service->time >= kernel->time) {
+			lode_diagnosis_add_evidence(service, 100 * both, "%",
+				"with the time in the kernel, which its line enters: up to %.0f %%",
+				100 * both);
+			service->high = both;
+		} else {
+			lode_diagnosis_add_evidence(kernel, 100 * both, "%",
+				"with the time of %s, called in the same line: up to %.0f %%",
+				service->service, 100 * both);
+			kernel->high = both;
+		}
 	}
 }
 
@@ -288,6 +291,9 @@ static bool makes_pages(const LodeDiagnosis *self)
 	       (strcmp(self->cause, "page-fault") == 0 || strcmp(self->cause, "kernel-time") == 0);
 }
 
+/* A service with less time than this part of the pages' makes few of the objects. */
+static const double OF_PAGES = 0.5;
+
 /* New objects need new pages, which the kernel makes when they are touched first: by whoever asks
  * for memory, and with garbage collection by most of what is called. What is called where the
  * kernel is entered from is joined with it anyway. */
@@ -306,7 +312,8 @@ static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 		double both = MIN(one->high + kernel->high, 0.99);
 		if (one->scope != LODE_SCOPE_SERVICE || one == entering ||
 			!lode_diagnosis_saves(one) || both < one->high + 0.01 ||
-			!(is_collected || strcmp(one->cause, "service-allocator") == 0))
+			!((is_collected && one->time >= OF_PAGES * kernel->time) ||
+				strcmp(one->cause, "service-allocator") == 0))
 			continue;
 		lode_diagnosis_add_evidence(one, 100 * both, "%",
 			"with the time in the kernel, which makes pages for new objects: up to "
