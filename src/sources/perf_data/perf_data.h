@@ -26,6 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* LodePerfInfo.sampling begins so where only a part of the time was sampled, in slices that stand
+ * for all; what lode took may follow after "; ". */
+#define LODE_PERF_SLICED "threads were switched so often that "
+
 typedef struct LodePerfData LodePerfData;
 
 /* An event of the recording: one perf_event_attr. Borrowed from the reader. */

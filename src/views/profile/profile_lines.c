@@ -5,6 +5,7 @@
 #include "base/text/number_format.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "sources/perf_data/perf_data.h"
 #include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
@@ -186,6 +187,19 @@ static void put_sampling_line(const LodeProfile *profile, const LodeTerminal *te
 		lode_display_print(terminal, out, "%s", text);
 }
 
+/* The same on the first screen, where that slices stand for all is of no use: shares are the same. */
+static void put_cost_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	g_autofree char *text = lode_profile_sampling(profile);
+	bool is_sliced = text != NULL && g_str_has_prefix(text, LODE_PERF_SLICED);
+	const char *end = is_sliced ? strstr(text, "; ") : NULL;
+
+	if (is_sliced && end != NULL)
+		lode_display_print(terminal, out, "%s", end + 2);
+	else if (text != NULL && !is_sliced)
+		lode_display_print(terminal, out, "%s", text);
+}
+
 static void put_head(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
 	const LodeTerminal *terminal, FILE *out)
 {
@@ -210,6 +224,9 @@ static double processor_seconds(const LodeProfile *profile, uint32_t weight_even
 	return lode_profile_event_total(profile, weight_event) / NS_PER_S;
 }
 
+/* Of the processor time: less in the kernel is not worth another run. */
+static const double MUCH_IN_KERNEL = 0.1;
+
 void lode_profile_lines_head_of_diagnoses(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
@@ -223,7 +240,7 @@ void lode_profile_lines_head_of_diagnoses(
 		return;
 	}
 	put_program_line(profile, true, &screen, out);
-	put_sampling_line(profile, &screen, out);
+	put_cost_line(profile, &screen, out);
 	/* Two digits of a short time, or the line would have more than 80 columns. */
 	g_string_append_printf(line, "%.*g s of processor time", seconds < 0.1 ? 2 : 3, seconds);
 	if (profile->wall_seconds > 0)
@@ -232,7 +249,10 @@ void lode_profile_lines_head_of_diagnoses(
 	if (accounted >= LODE_LEAST_ACCOUNTED)
 		g_string_append_printf(line, ", %.1f %% in the kernel%s",
 			100 * profile->system_seconds / accounted,
-			profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
+			profile->is_kernel_sampled ? ", sampled too"
+			: profile->system_seconds >= MUCH_IN_KERNEL * accounted
+				? "; --kernel samples it"
+				: "");
 	lode_display_print(&screen, out, "%s", line->str);
 	put_below_figures(profile, true, &screen, out);
 }
