@@ -681,19 +681,25 @@ static char *line_text(const Diagnosing *self, const Sum *line)
 	return g_strdup_printf("%s:%u in %s", base, caller->line, name);
 }
 
-/* The first in the file that has much of the time. */
+/* The first in the file that has much of the time; the diagnosis's, where that one is of functions
+ * alone and others have much, too. */
 static const LodeServiceRule *choose_rule(
 	const Diagnosing *self, guint begin, guint end, double all)
 {
+	const LodeServiceRule *whole = part_at(self, begin)->whole, *first = NULL;
+
 	for (guint i = 0; i < lode_service_rules_n(self->rules); i++) {
 		const LodeServiceRule *rule = lode_service_rules_at(self->rules, i);
 		double cost = 0;
 		for (guint k = begin; k < end; k++)
 			cost += part_at(self, k)->rule == rule ? part_at(self, k)->caller.cost : 0;
-		if (rule->whole == part_at(self, begin)->whole && cost >= MUCH * all)
-			return rule;
+		if (rule->whole != whole || cost < MUCH * all)
+			continue;
+		if (first != NULL && first->alone > 0)
+			return whole;
+		first = first != NULL ? first : rule;
 	}
-	return part_at(self, begin)->whole;
+	return first != NULL ? first : whole;
 }
 
 typedef struct {

@@ -38,6 +38,7 @@ static const LodeRuleKey keys[] = {
 	{"least", PART(least)},
 	{"most", PART(most)},
 	{"in-scripts", PART(in_scripts)},
+	{"alone", PART(alone)},
 	{"part-of", offsetof(Row, rule.whole), LODE_RULE_KEY_BASE},
 	{"rest", offsetof(Row, rule.rest), LODE_RULE_KEY_OTHER},
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
@@ -93,6 +94,7 @@ static bool complete_row(
 	rule->factor = !isnan(rule->factor) ? rule->factor : 1;
 	rule->most = !isnan(rule->most) ? rule->most : 1;
 	rule->in_scripts = !isnan(rule->in_scripts) ? rule->in_scripts : 1;
+	rule->alone = !isnan(rule->alone) ? rule->alone : 0;
 	rule->least = !isnan(rule->least) ? rule->least : LEAST_SHARE;
 	return true;
 }

@@ -154,6 +154,7 @@ static const struct {
 	{"copies and lists of V8", "v8::internal::JsonStringifier::SerializeString()",
 		"/usr/bin/node"},
 	{"regular expressions", "Builtins_RegExpReplace", "/usr/bin/node"},
+	{"regular expressions", "regex_syntax::parser::Parser::parse", "/home/me/program"},
 	{"regular expressions", "sre_ucs1_match", "/usr/bin/python3.11"},
 	{"regular expressions", "transit_state", "/usr/lib/x86_64-linux-gnu/libc.so.6"},
 	{"regular expressions", "fn_1230", "/usr/lib/libpcre2-8.so.0"},

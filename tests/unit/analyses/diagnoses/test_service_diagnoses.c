@@ -14,9 +14,24 @@
 #define OWN "/home/me/program"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
+#define NODE "/usr/bin/node"
 #define JVM "/usr/lib/jvm/java-17/lib/server/libjvm.so"
 
-enum { MAIN, WORK, STRLEN, STRCMP, MALLOC, FREE, QSORT, MEMSET, KERNEL, SPLIT, N_FUNCTIONS };
+enum {
+	MAIN,
+	WORK,
+	STRLEN,
+	STRCMP,
+	MALLOC,
+	FREE,
+	QSORT,
+	MEMSET,
+	KERNEL,
+	SPLIT,
+	PARSE,
+	WRITE,
+	N_FUNCTIONS
+};
 
 static const CalledFunction known[N_FUNCTIONS] = {
 	[MAIN] = {"main", OWN, "main.c", 40},
@@ -29,6 +44,8 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[MEMSET] = {"__memset_avx2_unaligned", LIBC, NULL, 0},
 	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, 0},
 	[SPLIT] = {"PhaseChaitin::Split(unsigned int)", JVM, NULL, 0},
+	[PARSE] = {"v8::internal::Builtin_JsonParse(int)", NODE, NULL, 0},
+	[WRITE] = {"v8::internal::Builtin_JsonStringify(int)", NODE, NULL, 0},
 };
 
 /* The instruction of work has the attributes. */
@@ -163,6 +180,29 @@ static void test_loops(void)
 	g_assert_cmpstr(one->title, ==, "strlen");
 	g_assert_cmpuint(one->instruction, ==, LODE_NONE);
 	lode_profile_free(profile);
+}
+
+/* What helps depends on which of a diagnosis's functions run: one of two, or both. */
+static void test_alone(void)
+{
+	static const struct {
+		uint32_t parsed, written;
+		const char *remedy; /* its beginning */
+	} cases[] = {{70, 10, "Parse once"}, {10, 70, "Write it only"}, {40, 40, "For a copy"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = profile_new(NULL, 0);
+		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+		add_samples(profile, add_stack(profile, PARSE, 0, in_work), cases[i].parsed);
+		add_samples(profile, add_stack(profile, WRITE, 0, in_work), cases[i].written);
+		add_samples(profile, in_work, 20);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->name, ==, "service-builtin@JSON");
+		g_assert_true(g_str_has_prefix(one->remedy, cases[i].remedy));
+		lode_profile_free(profile);
+	}
 }
 
 /* A service that is inlined has its code in the caller. */
@@ -303,8 +343,8 @@ static void test_in_script(void)
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
 		g_assert_cmpuint(all->diagnoses->len, ==, is_script ? 0 : 1);
 		if (!is_script)
-			g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==,
-				"memory allocation: malloc");
+			g_assert_cmpstr(
+				lode_diagnoses_at(all, 0)->title, ==, "memory allocation: malloc");
 		lode_profile_free(profile);
 	}
 }
@@ -527,6 +567,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/service_diagnoses/example", test_example);
 	g_test_add_func("/service_diagnoses/loops", test_loops);
+	g_test_add_func("/service_diagnoses/alone", test_alone);
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);

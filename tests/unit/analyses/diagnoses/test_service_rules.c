@@ -33,8 +33,17 @@ static const struct {
 	{"Python: texts of values", "float.__repr__", PYTHON, NULL},
 	{"Python: sums and extremes", "max", PYTHON, NULL},
 	{"Python: pickle", "_pickle.dumps", PYTHON, NULL},
-	{"Python: JSON in Python", "_json.scanstring",
+	{"Python: JSON that is parsed", "_json.scanstring",
 		"/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so", NULL},
+	{"Python: JSON that is parsed", "load", "/usr/lib/python3.11/json/__init__.py", NULL},
+	{"Python: JSON that is parsed", "JSONDecoder.raw_decode",
+		"/usr/lib/python3.11/json/decoder.py", NULL},
+	{"Python: JSON that is written", "encoder_listencode_dict", PYTHON, NULL},
+	{"Python: JSON that is parsed", "_parse_object_unicode", PYTHON, NULL},
+	{"Python: JSON that is written", "dumps", "/usr/lib/python3.11/json/__init__.py", NULL},
+	{"Python: JSON that is written", "JSONEncoder.iterencode",
+		"/usr/lib/python3.11/json/encoder.py", NULL},
+	{"Python: JSON in Python", "detect_encoding", "/usr/lib/python3.11/json/__init__.py", NULL},
 	{"Python: dates in Python", "_strptime", "/usr/lib/python3.11/_strptime.py", NULL},
 	{"Python: exact numbers in Python", "Fraction._add", "/usr/lib/python3.11/fractions.py",
 		NULL},
@@ -304,6 +313,18 @@ static const struct {
 	{NULL, "glob", OWN, NULL},
 	{"compiling of regular expressions", "regcomp", LIBC, NULL},
 	{"compiling of regular expressions", "regexp.MustCompile", OWN, NULL},
+	{"compiling of regular expressions", "regexp.MatchString", OWN, NULL},
+	{"regular expressions", "regexp.(*Regexp).MatchString", OWN, NULL},
+	{"compiling of regular expressions", "regex::regex::string::Regex::new", OWN, NULL},
+	{"compiling of regular expressions", "regex_syntax::parser::Parser::parse", OWN, NULL},
+	{"regular expressions", "regex::regex::string::Regex::is_match_at", OWN, NULL},
+	{"compiling of regular expressions", "java.util.regex.Pattern.matches(…)", JIT, NULL},
+	{"compiling of regular expressions", "java.util.regex.Pattern.expr(…)", JIT, NULL},
+	{"compiling of regular expressions", "java.util.regex.Pattern$Start.<init>(…)", JIT, NULL},
+	{"regular expressions", "java.util.regex.Pattern$Start.match(…)", JIT, NULL},
+	{"regular expressions", "java.util.regex.Pattern.matcher(…)", JIT, NULL},
+	{"compiling of regular expressions", "Builtins_RegExpConstructor", NODE, NULL},
+	{"compiling of regular expressions", "v8::internal::RegExp::Compile(int)", NODE, NULL},
 	{"std::regex", "std::__detail::_Executor<char>::_M_dfs(long)", OWN, NULL},
 	{"compiling of regular expressions",
 		"std::__detail::_BracketMatcher<std::regex_traits<char>, false>::_M_ready()", OWN,
@@ -316,7 +337,9 @@ static const struct {
 	{"regular expressions", "Builtins_RegExpExecInternal", NODE, NULL},
 	{"V8 property look-ups", "Builtins_KeyedLoadIC_Megamorphic", NODE, NULL},
 	{"arrays that are shifted", "Builtins_ArrayPrototypeShift", NODE, NULL},
-	{"JSON", "v8::internal::JsonStringifier::Stringify()", NODE, NULL},
+	{"JSON that is written", "v8::internal::JsonStringifier::Stringify()", NODE, NULL},
+	{"JSON that is parsed", "v8::internal::Builtin_JsonParse(int)", NODE, NULL},
+	{"JSON", "Builtins_JsonRawJson", NODE, NULL},
 	{"searches in arrays", "Builtins_ArrayIndexOf", NODE, NULL},
 	{"maps and sets", "Builtins_FindOrderedHashMapEntry", NODE, NULL},
 	{"split and join", "Builtins_ArrayPrototypeJoin", NODE, NULL},
@@ -502,7 +525,8 @@ static void test_parts(void)
 		"[f]\ndescription=d\nfunctions=x\nfor other;part=a*\n", &error);
 	g_assert_no_error(error);
 	g_autoptr(LodeServiceRules) rules = lode_service_rules_parse(
-		"[part]\nfunctions=b\npart-of=whole\nremedy=R.\nleast=0.1\nrepeated=again\n"
+		"[part]\nfunctions=b\npart-of=whole\nremedy=R.\nleast=0.1\nalone=1\nrepeated="
+		"again\n"
 		"walks=find_*\nchains=long\n"
 		"[long]\ncause=colliding-keys\nexplanation=e\nremedy=r\n"
 		"[again]\ncause=repeated-work\nexplanation=e\nremedy=r\n"
@@ -523,6 +547,8 @@ static void test_parts(void)
 	g_assert_cmpstr(part->remedy, ==, "R.");
 	g_assert_cmpfloat(part->factor, ==, 0.5);
 	g_assert_cmpfloat(part->least, ==, 0.1);
+	g_assert_cmpfloat(part->alone, ==, 1);
+	g_assert_cmpfloat(part->whole->alone, ==, 0);
 	const LodeServiceRule *whole = lode_service_rules_find(rules, "c", "x", NULL, NULL);
 	g_assert_true(whole == whole->whole && whole == part->whole);
 	g_assert_cmpfloat(whole->least, ==, 0.02);
