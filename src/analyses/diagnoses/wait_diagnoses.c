@@ -293,22 +293,24 @@ static void gather(Diagnosing *self, const GArray *groups)
 	}
 }
 
-/* Looks that are much fewer than the waits say only roughly which these were; the numbers and lives
- * of processes are exact. */
-static bool is_known(const Cause *self)
-{
-	return self->looks <= 0 ||
-	       (self->children.text != NULL && self->looks >= FEW_OF_CHILDREN) ||
-	       (self->high >= MOSTLY && self->looks >= FEW_OF_MOST) || self->looks >= FEW_LOOKS ||
-	       self->count <= 2 * self->looks;
-}
-
-/* --- words for the rules --- */
-
 static double mean_of(const Cause *self)
 {
 	return self->count > 0 ? self->waiting_ns / self->count : 0;
 }
+
+/* Looks that are much fewer than the waits say only roughly which these were; the numbers and lives
+ * of processes are exact. Waits of one length are the same. */
+static bool is_known(const Cause *self)
+{
+	bool is_alike = self->longest_ns <= 2 * mean_of(self);
+
+	return self->looks <= 0 ||
+	       (self->children.text != NULL && self->looks >= FEW_OF_CHILDREN) ||
+	       ((is_alike || self->high >= MOSTLY) && self->looks >= FEW_OF_MOST) ||
+	       self->looks >= FEW_LOOKS || self->count <= 2 * self->looks;
+}
+
+/* --- words for the rules --- */
 
 /* For how long its threads ran after each time that they were woken; NAN: not known. */
 static double run_after_wait(const Diagnosing *self, const Cause *cause)

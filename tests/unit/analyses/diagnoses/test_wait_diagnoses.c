@@ -710,11 +710,20 @@ static void test_sleep_for_work(void)
 	}
 }
 
-/* What has most of the time is known by four looks, what has less is not. */
+/* What has most of the time is known by four looks, and so are waits of one length; what has less
+ * is not. */
 static void test_few_looks(void)
 {
 	for (int looks = 3; looks <= 4; looks++)
 		for (int tenths = 3; tenths <= 6; tenths += 3) {
+			g_autoptr(LodeProfile) alike = profile_new(0.3, true);
+			LodeWait same = wait_of(
+				alike, LODE_WAIT_SYNC, NULL, "post", 1, tenths / 10.0);
+			same.looks = looks;
+			same.longest_ns = 1.5 * same.waiting_ns / same.count;
+			made_wait(alike, same, same.waiting_ns, same.waiting_ns);
+			g_autoptr(LodeDiagnoses) known = diagnose(alike);
+			g_assert_cmpuint(known->diagnoses->len, ==, looks == 4);
 			g_autoptr(LodeProfile) profile = profile_new(0.3, true);
 			double seconds = tenths / 10.0;
 			LodeWait row = wait_of(profile, LODE_WAIT_SYNC, NULL, "post", 1, seconds);
