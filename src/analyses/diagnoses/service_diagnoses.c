@@ -58,6 +58,7 @@ typedef struct {
 	uint32_t line;     /* 0: of a function */
 	uint32_t first, n; /* of the parts, the costliest, and how many */
 	double cost;
+	double copied; /* of it, by copies of objects */
 } Sum;
 
 typedef struct {
@@ -485,11 +486,42 @@ static void give_to(Diagnosing *self, guint begin, guint end, const LodeServiceR
 	}
 }
 
+/* Divides parts without a known caller as those of the same function that have one. */
+static void spread_work(Diagnosing *self)
+{
+	const guint n = self->parts->len;
+
+	for (guint i = 0; i < n; i++) {
+		const Part part = *part_at(self, i);
+		double all = 0, of[LODE_OBJECT_WORK_END + 1] = {0};
+		if (part.caller.function != LODE_NONE || part.caller.work != LODE_OBJECT_WORK_NONE)
+			continue;
+		for (guint k = 0; k < n; k++) {
+			const Part *other = part_at(self, k);
+			if (other->service != part.service || other->caller.function == LODE_NONE)
+				continue;
+			of[other->caller.work] += other->caller.cost;
+			all += other->caller.cost;
+		}
+		if (all < NAMED * (all + part.caller.cost))
+			continue;
+		g_array_index(self->parts, Part, i).caller.cost *= of[LODE_OBJECT_WORK_NONE] / all;
+		for (unsigned work = LODE_OBJECT_WORK_COPY; work <= LODE_OBJECT_WORK_END; work++) {
+			Part added = part;
+			added.caller.work = work;
+			added.caller.cost *= of[work] / all;
+			if (added.caller.cost > 0)
+				g_array_append_val(self->parts, added);
+		}
+	}
+}
+
 /* Gives to a rule of copies what is mostly copies of objects and their ends: what they allocate,
- * move and hash is one thing to change. What only frees is of the copies, if there are any. */
+ * move and hash is one thing to change. What only frees is of the copies, if these are as much. */
 static void join_copies(Diagnosing *self)
 {
 	const LodeServiceRule *rule = NULL;
+	double copied = 0;
 	ObjectWork work;
 
 	for (guint i = 0, end; i < self->parts->len; i = end) {
@@ -498,11 +530,13 @@ static void join_copies(Diagnosing *self)
 			work.copied < MOST * (work.all - work.freed))
 			continue;
 		rule = work.rule;
+		copied += work.copied;
 		give_to(self, i, end, rule);
 	}
 	for (guint i = 0, end; rule != NULL && i < self->parts->len; i = end) {
 		end = sum_work(self, i, &work);
-		if (work.rule != NULL && work.all - work.freed < MUCH * work.all)
+		if (work.rule != NULL && work.all - work.freed < MUCH * work.all &&
+			copied >= MOST * work.freed)
 			give_to(self, i, end, rule);
 	}
 	g_array_sort(self->parts, compare_parts);
@@ -602,19 +636,22 @@ static uint32_t find_call(const Diagnosing *self, const Part *part, uint16_t *ou
 
 LODE_ORDER(compare_sums, Sum, LODE_DESCENDING(cost), LODE_ASCENDING(first))
 
-static void add_to_sums(GArray *sums, const void *key, uint32_t line, guint part, double cost)
+/* NULL: there are too many. */
+static Sum *add_to_sums(GArray *sums, const void *key, uint32_t line, guint part, double cost)
 {
 	for (guint i = 0; i < sums->len; i++) {
 		Sum *sum = &g_array_index(sums, Sum, i);
 		if (sum->key == key && sum->line == line) {
 			sum->cost += cost;
 			sum->n++;
-			return;
+			return sum;
 		}
 	}
-	const Sum added = {key, line, part, 1, cost};
-	if (sums->len < MOST_CALLERS)
-		g_array_append_val(sums, added);
+	const Sum added = {key, line, part, 1, cost, 0};
+	if (sums->len >= MOST_CALLERS)
+		return NULL;
+	g_array_append_val(sums, added);
+	return &g_array_index(sums, Sum, sums->len - 1);
 }
 
 /* A name as it is said: "runtime.gcBgMarkWorker" of runtime.gcBgMarkWorker.func2, and of long ones
@@ -775,8 +812,10 @@ static void summarise(
 		}
 		const void *function = function_name(self, caller->function);
 		add_to_sums(out->functions, function, 0, i, caller->cost);
-		add_to_sums(out->lines, caller->file != NULL ? caller->file : function,
+		Sum *line = add_to_sums(out->lines, caller->file != NULL ? caller->file : function,
 			caller->line, i, caller->cost);
+		if (line != NULL && copies(part))
+			line->copied += caller->cost;
 		uint32_t call = i - begin < MOST_CALLERS ? find_call(self, part, &facts)
 		                                         : LODE_NONE;
 		if (lode_function_cost_at(self->context->costs, part->service)->is_inlined) {
@@ -803,16 +842,26 @@ static void summary_clear(Summary *self)
 	g_array_unref(self->functions);
 }
 
-/* The user's own line that calls most, if that is much; else what calls most. */
+/* Whether most of what is not freed is of copies. */
+static bool is_of_copies(const Summary *sums)
+{
+	return sums->copied >= MUCH * sums->all && sums->copied >= MOST * (sums->all - sums->freed);
+}
+
+/* The user's own line that calls most, if that is much; else what calls most. Copies end elsewhere
+ * than they are made. */
 static const Sum *main_line(const Diagnosing *self, const Summary *sums)
 {
+	const Sum *main = NULL;
+
 	for (guint i = 0; i < sums->lines->len; i++) {
 		const Sum *line = &g_array_index(sums->lines, Sum, i);
 		if (part_at(self, line->first)->caller.file != NULL &&
-			line->cost >= NAMED * sums->all)
-			return line;
+			line->cost >= NAMED * sums->all &&
+			(main == NULL || (is_of_copies(sums) && line->copied > main->copied)))
+			main = line;
 	}
-	return &g_array_index(sums->lines, Sum, 0);
+	return main != NULL ? main : &g_array_index(sums->lines, Sum, 0);
 }
 
 /* A service whose cost is more than its own by this share calls others. */
@@ -1079,7 +1128,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	const LodeServiceRule *chained = rule_of_chains(self, rule, &sums, diagnosis);
 	bool is_chained = chained != rule;
 	rule = chained;
-	if (sums.copied >= MUCH * sums.all && sums.copied >= MOST * (sums.all - sums.freed)) {
+	if (is_of_copies(&sums)) {
 		double copied = 100 * sums.copied / sums.all, freed = 100 * sums.freed / sums.all;
 		lode_diagnosis_add_evidence(diagnosis, copied, "%",
 			"%.0f %% of it makes copies, %.0f %% frees blocks", copied, freed);
@@ -1152,6 +1201,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code)
 	}
 	take_steps(&self);
 	take_comparisons(&self);
+	spread_work(&self);
 	join_small(&self);
 	join_copies(&self);
 	double cost;
