@@ -59,9 +59,9 @@ xargs wc 150 0 0 xargs many short processes
 items sed 400 0 0 python many short processes
 serial burning 4 0.8 0.6 make processes in a row
 bottleneck burning 4 1.1 0.7 make -
-again burning 16 0.8 0.4 sh the same command again
+again burning 16 0.8 0.4 sh the same commands again
 input burning 16 0.8 0.4 sh !
-variable burning 16 0.8 0.4 make the same command again
+variable burning 16 0.8 0.4 make the same commands again
 single burning 1 0.3 0.2 sh -
 storm burning 120 0.24 0 * *'
 

@@ -42,10 +42,7 @@ static const double SOME = 0.1;
 /* No more processes at once than this are one after the other. */
 static const double ONE_AT_A_TIME = 1.05;
 
-/* Of the processes of a program: the arguments of so many are known where few are missing. */
-static const double MOSTLY_SEEN = 0.8;
-
-enum { NAMED_OBJECTS = 3 };
+enum { NAMED_OBJECTS = 3, NAMED_COMMANDS = 8 };
 
 /* Groups that go away together. */
 typedef struct {
@@ -64,7 +61,8 @@ typedef struct {
 	const LodeOwnLines *own;
 	const LodeCauseRules *rules;
 	uint32_t event;
-	GPtrArray *causes; /* Cause */
+	GPtrArray *causes;     /* Cause */
+	const double *repeats; /* how probably each process is one that need not be */
 } Diagnosing;
 
 static void cause_free(void *data)
@@ -94,9 +92,23 @@ static const char *foreign_parent(const LodeWaitGroup *group)
 	return g_ptr_array_index(group->thread_names, 0);
 }
 
+/* A script's pause: it waits for a process that does nothing else. */
+static bool is_for_sleep(const LodeWaitGroup *group)
+{
+	return group->reason == LODE_WAIT_CHILD &&
+	       g_strcmp0(group->object, LODE_SLEEP_PROGRAM) == 0;
+}
+
+/* The same wait, of that process itself. */
+static bool is_of_sleep(const LodeWaitGroup *group)
+{
+	return group->reason == LODE_WAIT_SLEEP && group->thread_names->len == 1 &&
+	       g_strcmp0(g_ptr_array_index(group->thread_names, 0), LODE_SLEEP_PROGRAM) == 0;
+}
+
 static char *key_of(const LodeWaitGroup *group)
 {
-	int reason = (int)group->reason;
+	int reason = (int)group->reason + (is_for_sleep(group) ? LODE_N_WAIT_REASONS : 0);
 	const char *parent = foreign_parent(group);
 
 	if (parent != NULL)
@@ -229,6 +241,9 @@ static void set_savings(const Diagnosing *self, Cause *cause)
 	else
 		sum_causes(waits, cause);
 	cause->high = isnan(cause->high) ? 0 : CLAMP(cause->high, 0, 1);
+	/* at a line that waits for other children, too, the pieces are those of all */
+	if (cause->first->reason == LODE_WAIT_CHILD)
+		cause->high = fmin(cause->high, cause->waiting_ns / waits->clock_ns);
 	if (waits->has_path && is_for_another(self, cause->first->reason))
 		cause->high = fmax(
 			cause->high, MIN(cause->most_ns, active_path(self)) / waits->clock_ns);
@@ -287,8 +302,8 @@ static void gather(Diagnosing *self, const GArray *groups)
 		Cause *cause = g_ptr_array_index(self->causes, i);
 		set_savings(self, cause);
 		if (cause->first->reason == LODE_WAIT_CHILD)
-			lode_children_init(
-				&cause->children, self->profile, cause->groups, cause->waiting_ns);
+			lode_children_init(&cause->children, self->profile, cause->groups,
+				cause->waiting_ns, self->repeats);
 		bound_by_processors(self, cause);
 	}
 }
@@ -366,7 +381,7 @@ static bool stands_for_work(const Cause *cause, const GArray *groups)
 		return true;
 	for (guint i = 0; i < groups->len; i++) {
 		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
-		if (!group->is_idle && is_for_threads(group->reason) &&
+		if (!group->is_idle && is_for_threads(group->reason) && !is_for_sleep(group) &&
 			group->most_ns >= MOSTLY * cause->most_ns &&
 			group->count <= MOSTLY * cause->count)
 			return true;
@@ -401,6 +416,8 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-holder:call", &words);
 	if (is_held_in_sleep(cause))
 		lode_cause_rules_add_words(self->rules, "wait-holder:sleep", &words);
+	if (is_of_sleep(first))
+		lode_cause_rules_add_words(self->rules, "wait-sleep:command", &words);
 	if (stands_for_work(cause, groups))
 		lode_cause_rules_add_words(self->rules, "wait-sleep:work", &words);
 	if (cause->longest_ns >= DELAYED_FROM_NS && cause->longest_ns <= DELAYED_TO_NS &&
@@ -558,6 +575,48 @@ static char *place_text(const LodeWaitPlace *place)
 	               : g_strdup(place->function);
 }
 
+static const LodeWaitProcess *process_at(const Diagnosing *self, uint32_t index)
+{
+	return &LODE_AT(self->waits->processes, LodeWaitProcess, index);
+}
+
+static const char *name_or_unknown(const char *name)
+{
+	return name != NULL ? name : "(unknown)";
+}
+
+/* Who started most of the processes that sleep; NULL: not known. */
+static const char *starter_of_sleep(const Diagnosing *self)
+{
+	g_autoptr(GHashTable) sums = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	const char *most = NULL;
+	double best = 0;
+
+	for (guint i = 0; i < self->waits->processes->len; i++) {
+		const LodeWaitProcess *one = process_at(self, i);
+		const char *by = one->parent < self->waits->processes->len
+		                         ? process_at(self, one->parent)->name
+		                         : NULL;
+		if (by == NULL || g_strcmp0(one->name, LODE_SLEEP_PROGRAM) != 0)
+			continue;
+		double *sum = lode_sum_at(sums, by);
+		if (++*sum > best) {
+			best = *sum;
+			most = by;
+		}
+	}
+	return most;
+}
+
+/* "sleep ×4, started by poll.sh". The caller frees it. */
+static char *sleep_text(const Diagnosing *self, const Cause *cause)
+{
+	const char *by = starter_of_sleep(self);
+
+	return g_strdup_printf("%s ×%u%s%s", LODE_SLEEP_PROGRAM, g_hash_table_size(cause->threads),
+		by != NULL ? ", started by " : "", by != NULL ? by : "");
+}
+
 /* The objects with most time; NULL: none is known. */
 static char *objects_text(const Cause *self)
 {
@@ -607,17 +666,21 @@ static void add_lengths(LodeDiagnosis *diagnosis, const Cause *cause)
 	g_autofree char *all = time_text(cause->waiting_ns), *mean = time_text(mean_of(cause)),
 			*longest = time_text(cause->longest_ns);
 	guint threads = g_hash_table_size(cause->threads);
+	bool is_one = threads == 1;
+	const char *who = is_of_sleep(cause->first) ? is_one ? "process" : "processes"
+	                  : is_one                  ? "thread"
+	                                            : "threads";
 
 	if (!(cause->count > 0))
 		lode_diagnosis_add_evidence(diagnosis, cause->waiting_ns / 1e9, "s",
-			"%u thread%s waited %s there", threads, threads == 1 ? "" : "s", all);
+			"%u %s waited %s there", threads, who, all);
 	else if (cause->count < 1.5)
 		lode_diagnosis_add_evidence(
 			diagnosis, cause->waiting_ns / 1e9, "s", "one wait of %s", all);
 	else
 		lode_diagnosis_add_evidence(diagnosis, cause->count, "waits",
-			"%.0f waits of %s on average, %s at most, by %u thread%s: %s", cause->count,
-			mean, longest, threads, threads == 1 ? "" : "s", all);
+			"%.0f waits of %s on average, %s at most, by %u %s: %s", cause->count, mean,
+			longest, threads, who, all);
 }
 
 static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
@@ -743,6 +806,7 @@ static void add(
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
 	diagnosis->object = cause->children.text != NULL ? g_strdup(cause->children.text)
+	                    : is_of_sleep(cause->first)  ? sleep_text(self, cause)
 	                                                 : objects_text(cause);
 	diagnosis->title = diagnosis->object != NULL
 	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)
@@ -753,7 +817,9 @@ static void add(
 	const char *named = is_of_object(cause->first) ? cause->first->object
 	                                               : cause->first->place.function;
 	const char *parent = foreign_parent(cause->first);
-	named = parent != NULL ? parent : named;
+	named = parent != NULL              ? parent
+	        : is_of_sleep(cause->first) ? starter_of_sleep(self)
+	                                    : named;
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause,
 		named != NULL ? named : lode_wait_reason_to_text(cause->first->reason));
 	if (is_serial(cause))
@@ -786,42 +852,99 @@ static void add(
 
 /* --- commands that are executed again and again --- */
 
-static const LodeWaitProcess *process_at(const Diagnosing *self, uint32_t index)
+/* What is saved without the repeats cannot be saved again side by side; what is left takes no
+ * longer than its processes live. */
+static void take_repeats(const Diagnosing *self, const LodeRepeats *repeats)
 {
-	return &LODE_AT(self->waits->processes, LodeWaitProcess, index);
-}
-
-static const char *name_or_unknown(const char *name)
-{
-	return name != NULL ? name : "(unknown)";
-}
-
-/* What is saved without the repeats cannot be saved again side by side. */
-static void take_repeats(const Diagnosing *self, const LodeRepeatedCommand *command)
-{
-	const LodeWaitProcess *parent = process_at(self, command->parent);
+	const LodeWaitProcess *parent = process_at(self, repeats->parent);
 
 	for (guint i = 0; i < self->causes->len; i++) {
 		Cause *cause = g_ptr_array_index(self->causes, i);
 		const char *waits = foreign_parent(cause->first);
-		if (cause->first->reason != LODE_WAIT_CHILD ||
-			!(waits != NULL ? g_strcmp0(waits, parent->name) == 0
-					: cause->first->thread_names->len > 0 &&
-						  g_strcmp0(g_ptr_array_index(
-								    cause->first->thread_names, 0),
-							  parent->name) == 0))
+		if (waits == NULL && cause->first->thread_names->len > 0)
+			waits = g_ptr_array_index(cause->first->thread_names, 0);
+		if (cause->first->reason != LODE_WAIT_CHILD || waits == NULL ||
+			g_strcmp0(waits, parent->name) != 0)
 			continue;
-		cause->high = MAX(cause->high - command->high_ns / self->waits->clock_ns, 0);
+		double left_ns = cause->children.life_ns * cause->children.processes;
+		cause->high = CLAMP(cause->high - repeats->high_ns / self->waits->clock_ns, 0,
+			left_ns / self->waits->clock_ns);
 		cause->low = isnan(cause->low) ? cause->low : fmin(cause->low, cause->high);
 	}
 }
 
-static void add_repeated(
-	const Diagnosing *self, LodeDiagnoses *out, const LodeRepeatedCommand *command)
+/* What a shell was given by -c, in place of the shell with it. The caller frees it. */
+static char *command_text(const char *command)
 {
-	const LodeWaitProcess *first = process_at(self, command->first);
-	const LodeWaitProcess *parent = process_at(self, command->parent);
-	const char *name = name_or_unknown(first->name), *by = name_or_unknown(parent->name);
+	static const char *const shells[] = {"sh", "bash", "dash", "ash", "ksh", "zsh", NULL};
+	g_auto(GStrv) words = NULL;
+	int n = 0;
+
+	if (!g_shell_parse_argv(command, &n, &words, NULL) || n != 3 || strcmp(words[1], "-c") != 0)
+		return g_strdup(command);
+	const char *slash = strrchr(words[0], '/');
+	return g_strdup(
+		g_strv_contains(shells, slash != NULL ? slash + 1 : words[0]) ? words[2] : command);
+}
+
+/* "sh ×240, id ×120": those of one program together. The caller frees it. */
+static char *programs_text(const Diagnosing *self, const LodeRepeats *repeats)
+{
+	g_autoptr(GHashTable) sums = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < repeats->commands->len; i++) {
+		const LodeRepeatedCommand *one = &LODE_AT(
+			repeats->commands, LodeRepeatedCommand, i);
+		char *name = (char *)name_or_unknown(process_at(self, one->first)->name);
+		if (!g_hash_table_contains(sums, name))
+			g_ptr_array_add(names, name);
+		*lode_sum_at(sums, name) += one->processes;
+	}
+	for (guint i = 0; i < MIN(names->len, NAMED_OBJECTS); i++)
+		g_string_append_printf(text, "%s%s ×%.0f", i > 0 ? ", " : "",
+			(const char *)names->pdata[i],
+			*(const double *)g_hash_table_lookup(sums, names->pdata[i]));
+	if (names->len > NAMED_OBJECTS)
+		g_string_append_printf(text, ", %u more", names->len - NAMED_OBJECTS);
+	return g_string_free(text, FALSE);
+}
+
+static void add_commands(
+	const Diagnosing *self, LodeDiagnosis *diagnosis, const LodeRepeats *repeats)
+{
+	const char *by = name_or_unknown(process_at(self, repeats->parent)->name);
+	guint known = 0, alike = 0, n = repeats->commands->len;
+
+	for (guint i = 0; i < n; i++) {
+		const LodeRepeatedCommand *one = &LODE_AT(
+			repeats->commands, LodeRepeatedCommand, i);
+		g_autofree char *text = command_text(process_at(self, one->first)->command);
+		if (i < NAMED_COMMANDS)
+			lode_diagnosis_add_evidence(diagnosis, one->processes, "processes",
+				"%s ran %s%.0f times: %s", by, one->is_exact ? "" : "about ",
+				one->processes, text);
+		known += one->same;
+		alike += (guint)one->processes;
+	}
+	if (n > NAMED_COMMANDS)
+		lode_diagnosis_add_evidence(diagnosis, n, "commands", "%u commands in all", n);
+	if (known < alike)
+		lode_diagnosis_add_evidence(diagnosis, known, "processes",
+			"the arguments of %u of these %u were seen; the others are processes of "
+			"the same program that started the same ones",
+			known, alike);
+	const LodeWaitProcess *first = process_at(
+		self, LODE_AT(repeats->commands, LodeRepeatedCommand, 0).first);
+	lode_diagnosis_add_evidence(diagnosis, repeats->low_ns / 1e9, "s",
+		"in %s, with the same environment and input (%s); %u processes of %s in all",
+		first->directory, first->input, repeats->started, by);
+}
+
+static void add_repeated(const Diagnosing *self, LodeDiagnoses *out, const LodeRepeats *repeats)
+{
+	const char *by = name_or_unknown(process_at(self, repeats->parent)->name);
 	LodeCauseWords words = {0};
 
 	lode_cause_rules_add_words(self->rules, "wait:child", &words);
@@ -832,46 +955,32 @@ static void add_repeated(
 	if (rule == NULL || rule->cause == NULL)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
-	bool are_seen = command->known >= MOSTLY_SEEN * command->alike;
-	diagnosis->object = g_strdup_printf("%s ×%.0f", name,
-		are_seen ? command->same : command->same * (double)command->alike / command->known);
+	diagnosis->object = programs_text(self, repeats);
 	diagnosis->title = g_strdup_printf("%s: %s", rule->title, diagnosis->object);
 	diagnosis->explanation = g_strdup(rule->explanation);
 	diagnosis->remedy = g_strdup(rule->remedy);
 	diagnosis->source = g_strdup(rule->source);
-	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, name);
-	diagnosis->clock_high = MIN(command->high_ns / self->waits->clock_ns, 1);
-	diagnosis->clock_low = command->at_once <= ONE_AT_A_TIME
-	                               ? MIN(command->low_ns / self->waits->clock_ns,
+	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, by);
+	diagnosis->clock_high = MIN(repeats->high_ns / self->waits->clock_ns, 1);
+	diagnosis->clock_low = repeats->at_once <= ONE_AT_A_TIME
+	                               ? MIN(repeats->low_ns / self->waits->clock_ns,
 						 diagnosis->clock_high)
 	                               : (double)NAN;
-	diagnosis->places = command->same;
+	diagnosis->places = repeats->commands->len;
 	diagnosis->functions = 1;
-	if (are_seen)
-		lode_diagnosis_add_evidence(diagnosis, command->same, "processes",
-			"%u of %u that %s started: %s", command->same, command->started, by,
-			first->command);
-	else
-		lode_diagnosis_add_evidence(diagnosis, command->same, "processes",
-			"%s%u whose arguments were seen, of %u %s by %s: %s",
-			command->same == command->known ? "all " : "", command->same,
-			command->alike, name, by, first->command);
-	lode_diagnosis_add_evidence(diagnosis, command->low_ns / 1e9, "s",
-		"in %s, with the same environment and input (%s)", first->directory, first->input);
+	add_commands(self, diagnosis, repeats);
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }
 
-static void add_repeats(const Diagnosing *self, LodeDiagnoses *out)
+/* Whether the processes that sleep say it themselves. */
+static bool is_told_by_sleep(const Diagnosing *self, const Cause *cause)
 {
-	g_autoptr(GArray) commands = lode_repeated_commands_new(self->profile);
-
-	for (guint i = 0; i < commands->len; i++) {
-		const LodeRepeatedCommand *one = &LODE_AT(commands, LodeRepeatedCommand, i);
-		if (one->high_ns < LODE_LEAST_BY_CLOCK * self->waits->clock_ns)
-			break;
-		take_repeats(self, one);
-		add_repeated(self, out, one);
+	for (guint i = 0; i < self->causes->len && is_for_sleep(cause->first); i++) {
+		const Cause *other = g_ptr_array_index(self->causes, i);
+		if (is_of_sleep(other->first) && other->high >= MOSTLY * cause->high)
+			return true;
 	}
+	return false;
 }
 
 static bool is_much(const Diagnosing *self)
@@ -892,17 +1001,22 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 		return;
 	g_autoptr(GPtrArray) causes = g_ptr_array_new_with_free_func(cause_free);
 	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
-	Diagnosing self = {profile, profile->waits, own, rules, event, causes};
+	g_autofree double *weights = NULL;
+	g_autoptr(GArray) repeats = lode_repeats_new(
+		profile, LODE_LEAST_BY_CLOCK * profile->waits->clock_ns, &weights);
+	Diagnosing self = {profile, profile->waits, own, rules, event, causes, weights};
 
 	gather(&self, groups);
 	bool has_much = is_much(&self);
-	if (has_much)
-		add_repeats(&self, out);
+	for (guint i = 0; i < repeats->len && has_much; i++) {
+		take_repeats(&self, &LODE_AT(repeats, LodeRepeats, i));
+		add_repeated(&self, out, &LODE_AT(repeats, LodeRepeats, i));
+	}
 	for (guint i = 0; i < causes->len && has_much; i++) {
 		const Cause *cause = g_ptr_array_index(causes, i);
 		if (cause->high >= LODE_LEAST_BY_CLOCK && is_known(cause) &&
 			cause->children.kind != LODE_CHILDREN_FEW && !is_under_lock(&self, cause) &&
-			!is_for_waiting(&self, cause, groups))
+			!is_told_by_sleep(&self, cause) && !is_for_waiting(&self, cause, groups))
 			add(&self, out, cause, groups);
 	}
 }

@@ -62,9 +62,28 @@ static void leave_out_parents(
 	}
 }
 
+/* Those that another diagnosis has. */
+static void leave_out_repeats(
+	const LodeWaits *waits, const double *left_out, LodeWaitProgram *program)
+{
+	double all = program->lives_ns;
+
+	for (guint i = 0; left_out != NULL && i < waits->processes->len; i++) {
+		const LodeWaitProcess *one = &LODE_AT(waits->processes, LodeWaitProcess, i);
+		if (!(left_out[i] > 0) || g_strcmp0(one->name, program->name) != 0)
+			continue;
+		program->processes -= left_out[i];
+		program->lives_ns -= left_out[i] * (double)(one->end_ns - one->begin_ns);
+		program->running_ns -= left_out[i] * one->running_ns;
+	}
+	program->lives_ns = MAX(program->lives_ns, 0);
+	program->running_ns = MAX(program->running_ns, 0);
+	program->lived_ns *= all > 0 ? program->lives_ns / all : 1;
+}
+
 /* `out_copies`: what was found are copies of those that wait. */
-static GArray *find_children(
-	const LodeProfile *profile, const GPtrArray *groups, double *out_parents, bool *out_copies)
+static GArray *find_children(const LodeProfile *profile, const GPtrArray *groups,
+	const double *left_out, double *out_parents, bool *out_copies)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(LodeWaitProgram));
 	g_autoptr(GHashTable) children = g_hash_table_new(g_str_hash, g_str_equal);
@@ -80,13 +99,14 @@ static GArray *find_children(
 		bool is_copy = g_hash_table_contains(parents, name);
 		/* copies that only start others are these others'; what sleeps takes no processor
 		 */
-		if (program == NULL || strcmp(name, "sleep") == 0 ||
+		if (program == NULL || strcmp(name, LODE_SLEEP_PROGRAM) == 0 ||
 			(is_copy && g_hash_table_size(children) > 1))
 			continue;
 		LodeWaitProgram child = *program;
 		*out_copies = is_copy;
 		if (is_copy)
 			leave_out_parents(profile, pids, name, &child);
+		leave_out_repeats(profile->waits, left_out, &child);
 		if (child.processes >= 1)
 			g_array_append_val(found, child);
 	}
@@ -137,13 +157,13 @@ static LodeChildrenKind kind_of(
 	return LODE_CHILDREN_FEW;
 }
 
-void lode_children_init(
-	LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups, double waiting_ns)
+void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups,
+	double waiting_ns, const double *left_out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	double parents, lived_ns = 0;
 	bool are_copies = false;
-	g_autoptr(GArray) found = find_children(profile, groups, &parents, &are_copies);
+	g_autoptr(GArray) found = find_children(profile, groups, left_out, &parents, &are_copies);
 
 	*self = (LodeChildren){0};
 	for (guint i = 0; i < found->len; i++) {

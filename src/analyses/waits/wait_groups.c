@@ -235,6 +235,12 @@ static void gathered_free(Gathered *self, GArray *out)
 	g_free(self);
 }
 
+/* Waits for children that sleep are for time, not for what processes do. */
+static bool is_for_sleep(const LodeWait *row)
+{
+	return row->reason == LODE_WAIT_CHILD && g_strcmp0(row->object, LODE_SLEEP_PROGRAM) == 0;
+}
+
 /* Waits of "other" calls are alike only in the same call, and those without a place in the same
  * function. */
 static char *key_of(const LodeProfile *profile, const LodeWait *row, const LodeWaitPlace *place)
@@ -247,7 +253,9 @@ static char *key_of(const LodeProfile *profile, const LodeWait *row, const LodeW
 			row->object != NULL ? row->object : "");
 	return g_strdup_printf("%d %d %u\n%s\n%s\n%s\n%s", (int)row->reason, row->is_idle,
 		place->line,
-		row->object != NULL && lode_wait_is_of_object(row->reason) ? row->object : "",
+		row->object != NULL && (lode_wait_is_of_object(row->reason) || is_for_sleep(row))
+			? row->object
+			: "",
 		function != NULL ? function : "", place->file != NULL ? place->file : "",
 		row->reason == LODE_WAIT_OTHER && row->call != NULL ? row->call : "");
 }

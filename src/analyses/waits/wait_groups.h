@@ -11,7 +11,7 @@
  * not in a system library or a run-time environment; where there is none, as around an event loop,
  * the wait has no place. Waits for a processor, and stops, are one group, with the line that has
  * most of them. Waits at one line for several files, children or the like are one, with the object
- * that has most of them.
+ * that has most of them; those for children that sleep are apart.
  */
 #pragma once
 
@@ -19,6 +19,9 @@
 #include "model/waits.h"
 
 typedef struct LodeProfile LodeProfile;
+
+/* The program by which scripts sleep. */
+#define LODE_SLEEP_PROGRAM "sleep"
 
 /* Texts are borrowed from the profile; NULL or 0: not known. */
 typedef struct {
@@ -121,9 +124,10 @@ typedef struct {
 	double least_ns;
 } LodeChildren;
 
-/* Of groups (LodeWaitGroup *) of waits for children that go away together, which waited so long. */
-void lode_children_init(
-	LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups, double waiting_ns);
+/* Of groups (LodeWaitGroup *) of waits for children that go away together, which waited so long.
+ * `left_out`: by how much each of LodeWaits.processes is not counted; NULL: all are. */
+void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GPtrArray *groups,
+	double waiting_ns, const double *left_out);
 void lode_children_clear(LodeChildren *self);
 
 /*
@@ -135,16 +139,28 @@ void lode_children_clear(LodeChildren *self);
  *
  * Those that are repeated for a purpose are left out: what waits, or whose answer changes (sleep,
  * date, pgrep), and all of a process that sleeps between them, as it looks whether something has
- * changed.
+ * changed. Of the shortest processes the command is not seen: they are the same as often as those
+ * of the program that started the same programs, and whose command is known.
  */
 typedef struct {
-	uint32_t parent, first; /* of LodeWaits.processes */
-	guint same;             /* that are seen to be the same */
-	guint known, alike; /* of the program: whose command is known, and all, by this parent */
-	guint started;      /* all that the parent had execute something */
-	double low_ns, high_ns; /* of the clock, without all but one; low: of those seen to be so */
-	double at_once;         /* of them, on average */
+	uint32_t first;   /* of LodeWaits.processes */
+	guint same;       /* that are seen to be the same */
+	double processes; /* that are the same, with those not seen */
+	bool is_exact;    /* of those not seen, each is the same, or is not */
+	double needed_ns; /* of the clock, by one */
+	double high_ns;   /* without all but one */
 } LodeRepeatedCommand;
 
-/* Those that take longest first; the caller unrefs the array. */
-GArray *lode_repeated_commands_new(const LodeProfile *profile);
+/* All those of one parent. */
+typedef struct {
+	uint32_t parent;        /* of LodeWaits.processes */
+	GArray *commands;       /* LodeRepeatedCommand, that with most time first */
+	double processes;       /* of all commands */
+	guint started;          /* all that the parent had execute something */
+	double low_ns, high_ns; /* of the clock, with one of each; low: of those seen */
+	double at_once;         /* of those seen, on average */
+} LodeRepeats;
+
+/* GArray of LodeRepeats that may take so long at least, the longest first; the caller unrefs it,
+ * and frees the weights: how probably each process is one of theirs, or was started by one. */
+GArray *lode_repeats_new(const LodeProfile *profile, double least_ns, double **out_weights);

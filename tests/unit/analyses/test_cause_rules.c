@@ -65,6 +65,7 @@ static const struct {
 	{"lock", "! wait:lock wait-call:futex"},
 	{"end of a thread", "! wait:join wait-holder:call"},
 	{"condition", "! wait:condition"},
+	{"sleep command", "! wait:sleep wait-sleep:command"},
 	{"sleep that others wait for", "! wait:sleep wait-sleep:work"},
 	{"sleep", "! wait:sleep wait-steps:40ms"},
 	{"poll at a socket", "! wait:poll"},

@@ -431,15 +431,17 @@ static void test_repeated(void)
 		g_assert_cmpint(found != NULL, ==, kind == SAME || kind == OTHER_WORDS);
 		if (found == NULL)
 			continue;
-		guint n = kind == SAME ? 12 : 6;
-		g_autofree char *title = g_strdup_printf(
-			"the same command again and again: survey ×%u", n);
+		guint n = 12;
+		g_autofree char *title = g_strdup_printf("the same commands again: survey ×%u", n);
 		g_assert_cmpstr(found->title, ==, title);
 		g_assert_true(g_str_has_prefix(found->remedy, "Run it once and keep its output"));
-		g_assert_true(has_text(found, kind == SAME ? "12 of 12 that sh started: survey a"
-							   : "6 of 12 that sh started: survey "));
-		g_assert_cmpfloat(fabs(found->clock_low - 0.05 * (n - 1)), <, 1e-6);
-		g_assert_cmpfloat(fabs(found->clock_high - 0.05 * (n - 1)), <, 1e-6);
+		g_assert_true(has_text(found,
+			kind == SAME ? "sh ran 12 times: survey a" : "sh ran 6 times: survey "));
+		g_assert_true(has_text(found, "12 processes of sh in all"));
+		/* of two commands, one of each is needed */
+		double needed = kind == SAME ? 1 : 2;
+		g_assert_cmpfloat(fabs(found->clock_low - 0.05 * (n - needed)), <, 1e-6);
+		g_assert_cmpfloat(fabs(found->clock_high - 0.05 * (n - needed)), <, 1e-6);
 	}
 	g_autoptr(LodeProfile) profile = repeating(SAME, "make");
 	g_autoptr(LodeDiagnoses) all = diagnose(profile);
@@ -461,10 +463,132 @@ static void test_repeated_unseen(void)
 	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 	g_assert_cmpstr(one->cause, ==, "repeated-command");
 	g_assert_true(g_str_has_suffix(one->title, "survey ×12"));
-	g_assert_true(
-		has_text(one, "all 6 whose arguments were seen, of 12 survey by sh: survey a"));
+	g_assert_true(has_text(one, "sh ran 12 times: survey a"));
+	g_assert_true(has_text(one, "the arguments of 6 of these 12 were seen"));
 	g_assert_cmpfloat(fabs(one->clock_low - 0.25), <, 1e-6);
 	g_assert_cmpfloat(fabs(one->clock_high - 0.55), <, 1e-6);
+}
+
+/* Adds a process of `parent` that lives for 10 ms from `begin` seconds on; returns its number. */
+static uint32_t add_process(
+	LodeProfile *profile, uint32_t parent, const char *name, const char *command, double begin)
+{
+	const LodeWaitProcess one = {.pid = 1000 + profile->waits->processes->len,
+		.parent = parent,
+		.name = (char *)name,
+		.command = (char *)command,
+		.directory = (char *)"/home/me",
+		.input = (char *)"/dev/null",
+		.output = (char *)"pipe:[9]",
+		.environment = 7,
+		.begin_ns = (uint64_t)(begin * S),
+		.end_ns = (uint64_t)((begin + 0.01) * S)};
+
+	g_array_append_val(profile->waits->processes, one);
+	return profile->waits->processes->len - 1;
+}
+
+/* Two commands that one make runs twenty times each, and a recipe that it runs as often, all by sh;
+ * of every other one the command is seen. What each starts tells them apart. */
+static LodeProfile *remaking(void)
+{
+	static const char *const commands[] = {"/bin/sh -c 'cat tiles.txt | md5sum'",
+		"/bin/sh -c 'find . | wc -l'", "/bin/sh -c 'sed 1d'"};
+	static const char *const started[] = {"cat", "find", "sed"};
+	LodeProfile *profile = profile_new(0.9, true);
+	const LodeWaitProgram programs[] = {
+		{(char *)"sh", 60, 0.3 * S, 0.6 * S, 0.6 * S, 0.3 * S, 0.3 * S},
+		{(char *)"cat", 20, 0.2 * S, 0.2 * S, 0.2 * S, 0.2 * S, 0.2 * S}};
+
+	profile->n_processors = 2;
+	g_array_append_vals(profile->waits->programs, programs, 2);
+	uint32_t make = add_process(profile, LODE_NONE, "make", NULL, 0);
+	for (guint i = 0; i < 60; i++) {
+		guint kind = i % 3;
+		bool is_seen = i / 3 % 2 == 0 && i / 3 < 12 + 4 * kind;
+		double begin = 0.015 * i;
+		uint32_t sh = add_process(
+			profile, make, "sh", is_seen ? commands[kind] : NULL, begin);
+		if (kind == 2)
+			LODE_AT(profile->waits->processes, LodeWaitProcess, sh).output =
+				(char *)"/home/me/tiles.out";
+		add_process(profile, sh, started[kind], NULL, begin);
+	}
+	const char *names[] = {"sh", "cat"};
+	for (guint i = 0; i < 2; i++) {
+		LodeWait waits = wait_of(
+			profile, LODE_WAIT_CHILD, names[i], "each", 1, i == 0 ? 0.7 : 0.1);
+		waits.thread_name = (char *)"make";
+		made_wait(profile, waits, NAN, (i == 0 ? 0.7 : 0.1) * S);
+	}
+	return profile;
+}
+
+/* Several commands of one parent are one diagnosis, before that of all its children, which has what
+ * is left. */
+static void test_repeated_several(void)
+{
+	g_autoptr(LodeProfile) profile = remaking();
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+
+	g_assert_cmpstr(one->title, ==, "the same commands again: sh ×40");
+	g_assert_cmpstr(one->name, ==, "repeated-command@make");
+	g_assert_true(has_text(one, "make ran 20 times: cat tiles.txt | md5sum"));
+	g_assert_true(has_text(one, "make ran 20 times: find . | wc -l"));
+	g_assert_true(has_text(one, "the arguments of 14 of these 40 were seen"));
+	g_assert_cmpfloat(fabs(one->clock_high - 0.38), <, 1e-6);
+	g_assert_cmpuint(all->diagnoses->len, ==, 2);
+	g_assert_cmpstr(lode_diagnoses_at(all, 1)->title, ==, "many short processes: sh ×20");
+	g_assert_cmpfloat(lode_diagnoses_at(all, 1)->clock_high, <, 0.201);
+}
+
+/* A script that polls by the command sleep: what the processes say themselves is not said of their
+ * parent again, nor are the pauses those of what it waits for at the same line. */
+static void test_sleep_command(void)
+{
+	for (guint is_seen = 0; is_seen < 2; is_seen++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		const LodeWaitProgram programs[] = {
+			{(char *)"awk", 4, 0.04 * S, 0.05 * S, 0.05 * S, 0.04 * S, 0.04 * S}};
+		g_array_append_vals(profile->waits->programs, programs, 1);
+		uint32_t poll = add_process(profile, LODE_NONE, "poll.sh", NULL, 0);
+		for (guint i = 0; i < 4; i++) {
+			LodeWait sleeps = wait_of(
+				profile, LODE_WAIT_SLEEP, "200 ms", "nap", 10 + i, 0.2);
+			sleeps.thread_name = (char *)"sleep";
+			sleeps.pid = 10 + i;
+			sleeps.count = 1;
+			add_process(profile, poll, "sleep", "sleep 0.2", 0.2 * i);
+			if (is_seen)
+				made_wait(profile, sleeps, NAN, i == 0 ? 0.8 * S : 0);
+		}
+		const char *names[] = {"sleep", "awk"};
+		for (guint i = 0; i < 2; i++) {
+			LodeWait waits = wait_of(
+				profile, LODE_WAIT_CHILD, names[i], "each", 1, i == 0 ? 0.8 : 0.05);
+			waits.thread_name = (char *)"poll.sh";
+			waits.path_ns = 0;
+			made_wait(profile, waits, 0.75 * S, 0.85 * S);
+			/* they are at one line */
+			LODE_AT(profile->waits->rows, LodeWait, profile->waits->rows->len - 1)
+				.cause = profile->waits->causes->len - 1 - i;
+		}
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		for (guint i = 0; i < all->diagnoses->len; i++)
+			g_assert_true(strstr(lode_diagnoses_at(all, i)->title, "awk") == NULL ||
+				      lode_diagnoses_at(all, i)->clock_high < 0.051);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		if (!is_seen) {
+			g_assert_cmpstr(one->title, ==, "waiting for child processes: sleep");
+			continue;
+		}
+		g_assert_cmpstr(one->title, ==, "pauses: sleep ×4, started by poll.sh");
+		g_assert_cmpstr(one->name, ==, "wait-sleep@poll.sh");
+		g_assert_true(has_text(one, "by 4 processes"));
+		for (guint i = 1; i < all->diagnoses->len; i++)
+			g_assert_null(strstr(lode_diagnoses_at(all, i)->title, "sleep"));
+	}
 }
 
 /* Nor can threads that share the work take less than all their time divided by the processors. */
@@ -777,6 +901,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/side_by_side", test_saves_side_by_side);
 	g_test_add_func("/wait_diagnoses/repeated", test_repeated);
 	g_test_add_func("/wait_diagnoses/repeated_unseen", test_repeated_unseen);
+	g_test_add_func("/wait_diagnoses/repeated_several", test_repeated_several);
+	g_test_add_func("/wait_diagnoses/sleep_command", test_sleep_command);
 	g_test_add_func("/wait_diagnoses/serial_part", test_serial_part_on_processors);
 	g_test_add_func("/wait_diagnoses/copies", test_copies);
 	g_test_add_func("/wait_diagnoses/foreign", test_foreign);
