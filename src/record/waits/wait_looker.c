@@ -211,7 +211,8 @@ static void list_threads_of(LodeWaitLooker *self, pid_t pid)
 		return;
 	LodeLookedProcess *process = find_process(self, pid);
 	process->listed = self->n_lists;
-	lode_command_looks_take(self->commands, pid, self->n_lists, self->output.records);
+	if (self->has_waits)
+		lode_command_looks_take(self->commands, pid, self->n_lists, self->output.records);
 	while ((entry = readdir(listing)) != NULL) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid > 0)
