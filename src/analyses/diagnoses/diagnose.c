@@ -70,6 +70,15 @@ static guint depth_of_line(const LodeOwnLines *own, uint32_t instruction)
 	return G_MAXUINT;
 }
 
+/* The function that the own line of an instruction is of; NULL: not known. */
+static const char *function_of_line(const LodeOwnLines *own, uint32_t instruction)
+{
+	g_autoptr(GArray) chain = lode_own_lines_chain(own, instruction);
+	guint depth = depth_of_line(own, instruction);
+
+	return depth < chain->len ? g_array_index(chain, LodeInlinedLine, depth).function : NULL;
+}
+
 /* The costliest place with an own line names a diagnosis of code. */
 static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 {
@@ -102,8 +111,11 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 	bool is_same = self->function == NULL || strcmp(self->function, function) == 0;
 	if (line != LODE_NONE && self->file == NULL && is_same) {
 		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, line);
+		const char *inlined = function_of_line(context->own, self->instruction);
 		self->file = g_strdup(location->file);
 		self->line = location->line;
+		if (inlined != NULL && strcmp(inlined, "?") != 0 && strcmp(inlined, function) != 0)
+			self->inlined = inlined;
 	}
 	if (self->function == NULL)
 		self->function = g_strdup(function);

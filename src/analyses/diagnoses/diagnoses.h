@@ -48,6 +48,7 @@ typedef struct {
 	uint32_t instruction; /* the costliest place, whose own line names the diagnosis; LODE_NONE
 	                       */
 	char *function;       /* of the line: of the profile, or of stacks; NULL */
+	const char *inlined;  /* what the line is of, where that is inlined in it; NULL: itself */
 	char *file;           /* of the user's own line; NULL: not known */
 	uint32_t line;        /* 0 likewise */
 	char *service;        /* "strlen", "allocator", "write"; NULL */

@@ -72,7 +72,11 @@ static char *library_of(const LodeDiagnosis *self, const LodeProfile *profile)
 	               : NULL;
 }
 
-/* "hash_step (table.c:41) and 39 more functions", of which the name is shortened to fit a line. */
+/* What an inlined function is in is told where that is no longer. */
+enum { SHORT_NAME = 30 };
+
+/* "hash_step (table.c:41) and 39 more functions", of which the name is shortened to fit a line; of
+ * inlined code "hash_step (table.c:41), in main". */
 static void append_place(GString *out, const LodeDiagnosis *self, const LodeProfile *profile,
 	const LodeTerminal *terminal)
 {
@@ -81,12 +85,15 @@ static void append_place(GString *out, const LodeDiagnosis *self, const LodeProf
 	g_autoptr(GString) rest = g_string_new(NULL);
 
 	if (self->function != NULL)
-		lode_function_name_append(out, self->function, terminal);
+		lode_function_name_append(
+			out, self->inlined != NULL ? self->inlined : self->function, terminal);
 	if (base != NULL && self->line > 0)
 		g_string_append_printf(rest, "%s%s:%u%s", self->function != NULL ? " (" : "", base,
 			self->line, self->function != NULL ? ")" : "");
 	else if (library != NULL)
 		g_string_append_printf(rest, " in %s", library);
+	if (self->inlined != NULL && strlen(self->function) <= SHORT_NAME)
+		g_string_append_printf(rest, ", in %s", self->function);
 	/* Titles of waits have it. */
 	if (self->object != NULL && self->scope != LODE_SCOPE_WAIT)
 		g_string_append_printf(

@@ -165,6 +165,23 @@ static void test_wide(void)
 	g_assert_cmpuint(count(lines, "saves 60 % or more"), ==, 1);
 }
 
+/* The line is the inlined function's, which its author knows; of a short name what it is in, too. */
+static void test_inlined(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(2);
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	for (guint i = 0; i < 2; i++)
+		lode_diagnoses_at(diagnoses, i)->inlined = i == 0 ? "smooth" : "blur";
+	g_free(lode_diagnoses_at(diagnoses, 0)->function);
+	lode_diagnoses_at(diagnoses, 0)->function = g_strdup("main");
+	g_auto(GStrv) lines = write_lines(diagnoses, &options);
+	g_assert_cmpuint(
+		count(lines, "    smooth (table.c:4100), in main and 39 more functions"), ==, 1);
+	g_assert_cmpuint(count(lines, "    blur (table.c:4101) and 39 more functions"), ==, 1);
+}
+
 /* By their titles without names, one for each cause, in one line. */
 static void test_smaller(void)
 {
@@ -344,6 +361,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/first_screen/long_head", test_long_head);
 	g_test_add_func("/views/first_screen/wide", test_wide);
 	g_test_add_func("/views/first_screen/smaller", test_smaller);
+	g_test_add_func("/views/first_screen/inlined", test_inlined);
 	g_test_add_func("/views/first_screen/muted", test_muted);
 	g_test_add_func("/views/first_screen/without_remedy", test_without_remedy);
 	g_test_add_func("/views/first_screen/authors", test_authors);
