@@ -404,6 +404,10 @@ static void test_inlined(void)
 	} inlined[] = {
 		{"std::_Hashtable<int, int>::find(int const&)", "hashing"},
 		{"core::hash::BuildHasher::hash_one", "hashing"},
+		{"<alloc::string::String as "
+		 "core::iter::traits::collect::Extend<char>>::extend::{{closure}}",
+			"allocator"},
+		{"<alloc::string::String>::push", NULL},
 		{"std::map<int, int>::find(int const&)", "search trees"},
 		{"std::sync::mutex::Mutex<T>::lock", "locks"},
 		{"sync.(*Mutex).Unlock", "locks"},

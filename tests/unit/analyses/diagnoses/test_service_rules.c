@@ -166,6 +166,10 @@ static const struct {
 	{"Go's allocation", "runtime.mallocgc", OWN, "/home/me/a.go"},
 	{"Go's allocation", "runtime.newobject", OWN, NULL},
 	{"Rust's allocation", "__rust_alloc", OWN, NULL},
+	{"Rust's allocation",
+		"<alloc::string::String as "
+		"core::iter::traits::collect::Extend<char>>::extend::{{closure}}",
+		OWN, NULL},
 	{"Rust's allocation, by the file", "malloc", LIBC, "/home/me/src/main.rs"},
 	{"Python's objects", "_PyObject_Malloc", PYTHON, NULL},
 	{"C++ allocation", "operator new(unsigned long)", LIBSTDCXX, NULL},
