@@ -31,9 +31,9 @@ perf_agrees() {
 	perf script -i x.data -F comm,tid,time,event,ip >samples 2>complaint || echo "perf script fails"
 	perf report -i x.data --stdio >functions 2>>complaint || echo "perf report fails"
 	[ ! -s complaint ] || echo "perf complains: $(head -n 1 complaint)"
-	# Looks at threads that wait are no samples of the program.
-	[ "$(told)" = "$(grep -vc ' waiting: ' samples)" ] ||
-		echo "lode says '$(told)' samples, perf '$(grep -vc ' waiting: ' samples)'"
+	# Looks at threads that wait, and commands, are no samples of the program.
+	[ "$(told)" = "$(grep -Evc ' (waiting|script): ' samples)" ] ||
+		echo "lode says '$(told)' samples, perf '$(grep -Evc ' (waiting|script): ' samples)'"
 }
 
 # After perf_agrees.
