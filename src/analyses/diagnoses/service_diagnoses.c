@@ -1110,6 +1110,20 @@ static const LodeServiceRule *rule_of_chains(const Diagnosing *self, const LodeS
 	return rule->chains;
 }
 
+/* The part of a diagnosis's time that the functions have by themselves that it is to be seen by. */
+static const double SEEN_BY = 0.03;
+
+static bool is_seen(const Diagnosing *self, const LodeServiceRule *rule, double all)
+{
+	double cost = 0;
+
+	for (uint32_t i = 0; rule->where != NULL && i < self->context->costs->functions->len; i++) {
+		const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, i);
+		cost += lode_globs_match(rule->where, one->name) ? one->self : 0;
+	}
+	return rule->where == NULL || cost >= SEEN_BY * all;
+}
+
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -1120,7 +1134,8 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	                                 : 0;
 	Summary sums = {0};
 
-	if (share < rule->least || share > rule->most || share < 2 * error)
+	if (share < rule->least || share > rule->most || share < 2 * error ||
+		!is_seen(self, rule, cost))
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 	diagnosis->time = share;

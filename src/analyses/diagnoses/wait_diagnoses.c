@@ -389,6 +389,28 @@ static bool stands_for_work(const Cause *cause, const GArray *groups)
 	return false;
 }
 
+/* The part of the waiting for files that journals have: the file and its folder are written, too.
+ */
+static const double MUCH_FOR_JOURNALS = 0.2;
+
+/* Whether it waits for journals of transactions: SQLite's x.db-journal and x.db-wal. */
+static bool is_for_journal(const Diagnosing *self, const Cause *cause)
+{
+	double waiting = 0;
+
+	for (guint i = 0; i < cause->groups->len; i++) {
+		const LodeWaitGroup *group = g_ptr_array_index(cause->groups, i);
+		for (guint k = 0; k < group->rows->len; k++) {
+			const LodeWait *row = &g_array_index(self->waits->rows, LodeWait,
+				g_array_index(group->rows, uint32_t, k));
+			if (row->object != NULL && (g_str_has_suffix(row->object, "-journal") ||
+							   g_str_has_suffix(row->object, "-wal")))
+				waiting += row->waiting_ns;
+		}
+	}
+	return waiting > 0 && waiting >= MUCH_FOR_JOURNALS * cause->waiting_ns;
+}
+
 static const LodeCauseRule *find_rule(
 	const Diagnosing *self, const Cause *cause, const GArray *groups)
 {
@@ -418,6 +440,8 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-holder:sleep", &words);
 	if (is_of_sleep(first))
 		lode_cause_rules_add_words(self->rules, "wait-sleep:command", &words);
+	if (is_for_journal(self, cause))
+		lode_cause_rules_add_words(self->rules, "wait-file:journal", &words);
 	if (stands_for_work(cause, groups))
 		lode_cause_rules_add_words(self->rules, "wait-sleep:work", &words);
 	if (cause->longest_ns >= DELAYED_FROM_NS && cause->longest_ns <= DELAYED_TO_NS &&

@@ -68,6 +68,7 @@ static const struct {
 	{"sleep command", "! wait:sleep wait-sleep:command"},
 	{"sleep that others wait for", "! wait:sleep wait-sleep:work"},
 	{"sleep", "! wait:sleep wait-steps:40ms"},
+	{"sync of a journal", "! wait:sync wait-file:journal"},
 	{"poll at a socket", "! wait:poll"},
 	{"sync", "! wait:sync"},
 	{"read", "! wait:read"},

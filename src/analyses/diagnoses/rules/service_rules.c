@@ -27,6 +27,7 @@ static const LodeRuleKey keys[] = {
 	{"images", GLOBS(MATCH_IMAGES)},
 	{"family", GLOBS(MATCH_FAMILY)},
 	{"files", GLOBS(MATCH_FILES)},
+	{"where", offsetof(Row, rule.where), LODE_RULE_KEY_GLOBS},
 	{"walks", offsetof(Row, walks), LODE_RULE_KEY_GLOBS},
 	{"cause", TEXT(cause)},
 	{"title", TEXT(title)},

@@ -23,6 +23,7 @@ typedef struct LodeServiceRule {
 	double in_scripts; /* 0: at a script's line it is of the interpreter's steps */
 	const struct LodeServiceRule *whole; /* whose diagnosis it is a part of; itself */
 	const struct LodeServiceRule *rest;  /* takes it where it has too little alone; NULL */
+	const LodeGlobs *where;              /* functions that have a part of its time; NULL: any */
 	/* Takes its place where a loop does not change the arguments of the calls, which then give
 	 * what the call before gave; NULL: they may give something else. */
 	const struct LodeServiceRule *repeated;

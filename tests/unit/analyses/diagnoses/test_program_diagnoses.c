@@ -47,6 +47,9 @@ static const Case cases[] = {
 	{"/usr/bin/gzip", "gzip", "gzip -dc a.gz", "read", NULL, false, NULL},
 	{"/usr/bin/gzip", "gzip", "gzip -1 a", "read", NULL, false, NULL},
 	{"/usr/bin/gzip", "gzip", "./pack.sh", "read", NULL, false, NULL},
+	{"/usr/bin/sqlite3", "sqlite3", "sqlite3 a.db .dump", "sqlite3BtreeNext", NULL, false,
+		"sqlite3: rows"},
+	{"/usr/bin/sqlite3", "sqlite3", "sqlite3 a.db", "sqlite3BtreeInsert", NULL, false, NULL},
 	{"/usr/bin/sha256sum", "sha256sum", "./sums.sh", "read", NULL, false, "sha256sum: digests"},
 };
 

@@ -14,6 +14,7 @@
 #define OWN "/home/me/program"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
+#define SQLITE "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6"
 #define NODE "/usr/bin/node"
 #define JVM "/usr/lib/jvm/java-17/lib/server/libjvm.so"
 
@@ -30,6 +31,8 @@ enum {
 	SPLIT,
 	PARSE,
 	WRITE,
+	STEP,
+	NEXT,
 	N_FUNCTIONS
 };
 
@@ -44,6 +47,8 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[MEMSET] = {"__memset_avx2_unaligned", LIBC, NULL, 0},
 	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, 0},
 	[SPLIT] = {"PhaseChaitin::Split(unsigned int)", JVM, NULL, 0},
+	[STEP] = {"sqlite3_step", SQLITE, NULL, 0},
+	[NEXT] = {"sqlite3BtreeNext", SQLITE, NULL, 0},
 	[PARSE] = {"v8::internal::Builtin_JsonParse(int)", NODE, NULL, 0},
 	[WRITE] = {"v8::internal::Builtin_JsonStringify(int)", NODE, NULL, 0},
 };
@@ -201,6 +206,31 @@ static void test_alone(void)
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 		g_assert_cmpstr(one->name, ==, "service-builtin@JSON");
 		g_assert_true(g_str_has_prefix(one->remedy, cases[i].remedy));
+		lode_profile_free(profile);
+	}
+}
+
+/* What a library does decides whether it is what its rule says. */
+static void test_where(void)
+{
+	static const uint32_t nexts[] = {1, 10};
+
+	for (guint i = 0; i < G_N_ELEMENTS(nexts); i++) {
+		LodeProfile *profile = profile_new(NULL, 0);
+		const LodeCost cost = {0, 10 * nexts[i]};
+		for (guint k = NEXT + 1; k < profile->cost_starts->len; k++)
+			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
+		g_array_append_val(profile->costs, cost);
+		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+		uint32_t step = add_stack(profile, STEP, 0, in_work);
+		add_samples(profile, step, 80);
+		add_samples(profile, add_stack(profile, NEXT, 0, step), nexts[i]);
+		add_samples(profile, in_work, 20);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		g_assert_cmpuint(all->diagnoses->len, ==, i);
+		if (i > 0)
+			g_assert_cmpstr(
+				lode_diagnoses_at(all, 0)->name, ==, "linear-search@SQLite");
 		lode_profile_free(profile);
 	}
 }
@@ -603,6 +633,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/example", test_example);
 	g_test_add_func("/service_diagnoses/loops", test_loops);
 	g_test_add_func("/service_diagnoses/alone", test_alone);
+	g_test_add_func("/service_diagnoses/where", test_where);
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);

@@ -344,6 +344,7 @@ static const struct {
 	{"JSON that is written", "v8::internal::JsonStringifier::Stringify()", NODE, NULL},
 	{"JSON that is parsed", "v8::internal::Builtin_JsonParse(int)", NODE, NULL},
 	{"JSON", "Builtins_JsonRawJson", NODE, NULL},
+	{"SQLite", "sqlite3_step", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6", NULL},
 	{"searches in arrays", "Builtins_ArrayIndexOf", NODE, NULL},
 	{"maps and sets", "Builtins_FindOrderedHashMapEntry", NODE, NULL},
 	{"split and join", "Builtins_ArrayPrototypeJoin", NODE, NULL},
@@ -379,7 +380,7 @@ static const struct {
 	{"compression", "deflate", "/usr/lib/x86_64-linux-gnu/libz.so.1", NULL},
 	{NULL, "_PyEval_EvalFrameDefault", PYTHON, NULL},
 	{NULL, "main", OWN, NULL},
-	{NULL, "sqlite3_step", "/usr/lib/libsqlite3.so.0", NULL},
+	{NULL, "xmlParseFile", "/usr/lib/libxml2.so.2", NULL},
 };
 
 /* Names of system calls, and families of entries into the kernel. */

@@ -264,6 +264,30 @@ static void test_parallel(void)
 	g_assert_false(all->is_by_clock);
 }
 
+/* Files of transactions, which are written with others, take another remedy. */
+static void test_journals(void)
+{
+	static const struct {
+		const char *file, *other;
+		const char *remedy; /* its beginning */
+	} cases[] = {{"/srv/a.db-journal", "/srv/a.db", "One transaction"},
+		{"/srv/a.db-wal", "/srv/a.db-wal", "One transaction"},
+		{"/srv/a.db", "/srv/journal", "One sync"}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.02, true);
+		made_wait(profile,
+			wait_of(profile, LODE_WAIT_SYNC, cases[i].file, "store", 10, 0.3), 0.3 * S,
+			0.3 * S);
+		made_wait(profile,
+			wait_of(profile, LODE_WAIT_SYNC, cases[i].other, "store", 10, 0.4), 0.4 * S,
+			0.4 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_true(g_str_has_prefix(lode_diagnoses_at(all, 0)->remedy, cases[i].remedy));
+	}
+}
+
 /* The costliest first; idle waits and what is little are no causes. */
 static void test_order(void)
 {
@@ -897,6 +921,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
+	g_test_add_func("/wait_diagnoses/journals", test_journals);
 	g_test_add_func("/wait_diagnoses/children", test_children);
 	g_test_add_func("/wait_diagnoses/side_by_side", test_saves_side_by_side);
 	g_test_add_func("/wait_diagnoses/repeated", test_repeated);
