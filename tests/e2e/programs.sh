@@ -43,6 +43,14 @@ END
 # The same each time; with another input each time.
 printf 'for i in %s; do x=$(./burning 0.05); done\n' "$(seq -s ' ' 16)" >again.sh
 printf 'for i in %s; do x=$(echo $i | ./burning 0.05); done\n' "$(seq -s ' ' 16)" >input.sh
+# The same variables in any order, and what shells set for themselves.
+cat >order.sh <<'END'
+for order in 'A=1 B=1 C=1' 'A=1 C=1 B=1' 'B=1 A=1 C=1' 'B=1 C=1 A=1' 'C=1 A=1 B=1' 'C=1 B=1 A=1'; do
+	for i in 1 2 3; do
+		x=$(env -i _=$i $order ./burning 0.05)
+	done
+done
+END
 printf 'V = $(shell ./burning 0.05)\nall: %s\n%%.out:\n\t@echo $* $(V)\n' "$(seq -s ' ' -f '%g.out' 16)" >variable.mk
 # Not a wrapper that chooses one.
 python=$(python3 -c 'import sys; print(sys.executable)')
@@ -60,6 +68,7 @@ items sed 400 0 0 python many short processes
 serial burning 4 0.8 0.6 make processes in a row
 bottleneck burning 4 1.1 0.7 make -
 again burning 16 0.8 0.4 sh the same commands again
+order burning 18 0.9 0.45 sh the same commands again
 input burning 16 0.8 0.4 sh !
 variable burning 16 0.8 0.4 make the same commands again
 single burning 1 0.3 0.2 sh -
@@ -73,6 +82,7 @@ commands_of() {
 	serial) echo make -f serial.mk ;;
 	bottleneck) echo make -j 2 -f bottleneck.mk ;;
 	again) echo sh again.sh ;;
+	order) echo sh order.sh ;;
 	input) echo sh input.sh ;;
 	variable) echo make -f variable.mk ;;
 	single) echo sh single.sh ;;

@@ -87,6 +87,17 @@ static guint hash_of(const char *bytes, size_t n)
 	return hash;
 }
 
+/* The same for the same variables in any order, as a shell puts them anew; `_` is only the shell's
+ * last word. */
+static guint hash_of_variables(const char *bytes, size_t n)
+{
+	guint sum = 0;
+
+	for (const char *at = bytes; at < bytes + n; at += strlen(at) + 1)
+		sum += g_str_has_prefix(at, "_=") ? 0 : hash_of(at, strlen(at));
+	return sum;
+}
+
 /* Characters that a terminal would act upon are told by their numbers. */
 static char *harmless_word(const char *word)
 {
@@ -123,7 +134,7 @@ static void write_record(
 			*output = read_link(pid, "fd/1");
 	size_t n_environment = read_file(pid, "environ", bytes);
 	LodeCommandLook look = {
-		.environment = n_environment > 0 ? hash_of(bytes, n_environment) | 1 : 0,
+		.environment = n_environment > 0 ? hash_of_variables(bytes, n_environment) | 1 : 0,
 		.directory = directory,
 		.input = input,
 		.output = output};
