@@ -21,7 +21,7 @@ KINDS = {
     "semaphore": ("condition", "tokens", "take_token", None, "wait-serial"),
     "barrier": ("condition", "gate", "meet", None, "wait-serial"),
     "join": ("join", ".", "await_sum", None, "wait-serial"),
-    "child": ("child", ".", "await_children", None, "wait-child"),
+    "child": ("child", ".", "await_children", None, "wait-child wait-sleep"),
     "output": ("child", "known_waits", "await_output", None, "wait-child"),
     "signal": ("child", "known_waits", "await_signals", None, "wait-child"),
     "short": ("child", "true", "await_short", None, "wait-child"),

@@ -424,8 +424,9 @@ static const LodeCauseRule *find_rule(
 	const LodeWaitGroup *first = cause->first;
 	LodeCauseWords words = {0};
 	double mean = mean_of(cause);
+	bool is_pause = is_of_sleep(first) || is_for_sleep(first);
 	g_autofree char *reason = g_strdup_printf(
-		"wait:%s", lode_wait_reason_to_text(first->reason));
+		"wait:%s", lode_wait_reason_to_text(is_pause ? LODE_WAIT_SLEEP : first->reason));
 
 	lode_cause_rules_add_words(self->rules, reason, &words);
 	if (is_herd(self, cause))
@@ -438,7 +439,7 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-holder:call", &words);
 	if (is_held_in_sleep(cause))
 		lode_cause_rules_add_words(self->rules, "wait-holder:sleep", &words);
-	if (is_of_sleep(first))
+	if (is_pause)
 		lode_cause_rules_add_words(self->rules, "wait-sleep:command", &words);
 	if (is_for_journal(self, cause))
 		lode_cause_rules_add_words(self->rules, "wait-file:journal", &words);
@@ -609,35 +610,42 @@ static const char *name_or_unknown(const char *name)
 	return name != NULL ? name : "(unknown)";
 }
 
-/* Who started most of the processes that sleep; NULL: not known. */
-static const char *starter_of_sleep(const Diagnosing *self)
+/* Who started most of the processes that sleep; NULL: not known. `out_all`: how many there are. */
+static const char *starter_of_sleep(const Diagnosing *self, guint *out_all)
 {
 	g_autoptr(GHashTable) sums = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	const char *most = NULL;
 	double best = 0;
+	guint all = 0;
 
 	for (guint i = 0; i < self->waits->processes->len; i++) {
 		const LodeWaitProcess *one = process_at(self, i);
+		if (g_strcmp0(one->name, LODE_SLEEP_PROGRAM) != 0)
+			continue;
+		all++;
 		const char *by = one->parent < self->waits->processes->len
 		                         ? process_at(self, one->parent)->name
 		                         : NULL;
-		if (by == NULL || g_strcmp0(one->name, LODE_SLEEP_PROGRAM) != 0)
-			continue;
-		double *sum = lode_sum_at(sums, by);
-		if (++*sum > best) {
+		double *sum = by != NULL ? lode_sum_at(sums, by) : NULL;
+		if (sum != NULL && ++*sum > best) {
 			best = *sum;
 			most = by;
 		}
 	}
+	if (out_all != NULL)
+		*out_all = all;
 	return most;
 }
 
 /* "sleep ×4, started by poll.sh". The caller frees it. */
-static char *sleep_text(const Diagnosing *self, const Cause *cause)
+static char *sleep_text(const Diagnosing *self)
 {
-	const char *by = starter_of_sleep(self);
+	guint n;
+	const char *by = starter_of_sleep(self, &n);
 
-	return g_strdup_printf("%s ×%u%s%s", LODE_SLEEP_PROGRAM, g_hash_table_size(cause->threads),
+	if (n == 0)
+		return g_strdup(LODE_SLEEP_PROGRAM);
+	return g_strdup_printf("%s ×%u%s%s", LODE_SLEEP_PROGRAM, n,
 		by != NULL ? ", started by " : "", by != NULL ? by : "");
 }
 
@@ -819,18 +827,32 @@ static void add_processors(const Diagnosing *self, LodeDiagnosis *diagnosis, con
 		ran);
 }
 
+/* Where processes that sleep are waited for in code of the user's own, else where they wait. */
+static const LodeWaitPlace *place_of_sleep(const Diagnosing *self, const Cause *cause)
+{
+	for (guint i = 0; i < self->causes->len; i++) {
+		const LodeWaitGroup *other =
+			((const Cause *)g_ptr_array_index(self->causes, i))->first;
+		if (is_for_sleep(other) && foreign_parent(other) == NULL &&
+			other->place.function != NULL)
+			return &other->place;
+	}
+	return &cause->first->place;
+}
+
 static void add(
 	const Diagnosing *self, LodeDiagnoses *out, const Cause *cause, const GArray *groups)
 {
 	const LodeWaits *waits = self->waits;
 	const LodeCauseRule *rule = find_rule(self, cause, groups);
+	bool is_pause = is_of_sleep(cause->first) || is_for_sleep(cause->first);
 	Runs runs = {0};
 
 	if (rule == NULL || rule->cause == NULL)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
 	diagnosis->object = cause->children.text != NULL ? g_strdup(cause->children.text)
-	                    : is_of_sleep(cause->first)  ? sleep_text(self, cause)
+	                    : is_pause                   ? sleep_text(self)
 	                                                 : objects_text(cause);
 	diagnosis->title = diagnosis->object != NULL
 	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)
@@ -841,16 +863,15 @@ static void add(
 	const char *named = is_of_object(cause->first) ? cause->first->object
 	                                               : cause->first->place.function;
 	const char *parent = foreign_parent(cause->first);
-	named = parent != NULL              ? parent
-	        : is_of_sleep(cause->first) ? starter_of_sleep(self)
-	                                    : named;
+	named = parent != NULL ? parent : is_pause ? starter_of_sleep(self, NULL) : named;
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause,
 		named != NULL ? named : lode_wait_reason_to_text(cause->first->reason));
 	if (is_serial(cause))
 		runs = find_running(self, cause);
 	if (parent == NULL)
-		take_place(diagnosis,
-			runs.place.function != NULL ? &runs.place : &cause->first->place);
+		take_place(diagnosis, runs.place.function != NULL ? &runs.place
+				      : is_of_sleep(cause->first) ? place_of_sleep(self, cause)
+								  : &cause->first->place);
 	diagnosis->clock = waits->running_ns + waits->waiting_ns > 0
 	                           ? cause->waiting_ns / (waits->running_ns + waits->waiting_ns)
 	                           : 0;
@@ -996,12 +1017,21 @@ static void add_repeated(const Diagnosing *self, LodeDiagnoses *out, const LodeR
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }
 
-/* Whether the processes that sleep say it themselves. */
-static bool is_told_by_sleep(const Diagnosing *self, const Cause *cause)
+/* Of waits for processes that sleep, and these processes' own, one is told: the latter, unless few
+ * of them were seen. A parent that mostly waits for something else may be woken by a sleep's end.
+ */
+static bool is_told_by_other(const Diagnosing *self, const Cause *cause)
 {
-	for (guint i = 0; i < self->causes->len && is_for_sleep(cause->first); i++) {
+	bool is_parent = is_for_sleep(cause->first);
+
+	if (is_parent && cause->high < MOSTLY)
+		return true;
+	for (guint i = 0; i < self->causes->len; i++) {
 		const Cause *other = g_ptr_array_index(self->causes, i);
-		if (is_of_sleep(other->first) && other->high >= MOSTLY * cause->high)
+		if (is_parent && is_of_sleep(other->first) && other->high >= MOSTLY * cause->high)
+			return true;
+		if (is_of_sleep(cause->first) && is_for_sleep(other->first) &&
+			other->high >= MOSTLY && cause->high < MOSTLY * other->high)
 			return true;
 	}
 	return false;
@@ -1040,7 +1070,7 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 		const Cause *cause = g_ptr_array_index(causes, i);
 		if (cause->high >= LODE_LEAST_BY_CLOCK && is_known(cause) &&
 			cause->children.kind != LODE_CHILDREN_FEW && !is_under_lock(&self, cause) &&
-			!is_told_by_sleep(&self, cause) && !is_for_waiting(&self, cause, groups))
+			!is_told_by_other(&self, cause) && !is_for_waiting(&self, cause, groups))
 			add(&self, out, cause, groups);
 	}
 }

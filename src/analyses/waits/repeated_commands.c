@@ -26,14 +26,21 @@ static const LodeWaitProcess *process_at(const LodeWaits *waits, uint32_t i)
 /* Whether its parent reads what it writes. */
 static bool has_read_output(const LodeWaitProcess *process)
 {
-	return process->output != NULL && g_str_has_prefix(process->output, "pipe:") &&
+	return g_str_has_prefix(process->output, "pipe:") &&
 	       g_strcmp0(process->output, process->input) != 0;
+}
+
+/* Of a process that ends, some of it may not be seen any more. */
+static bool is_known(const LodeWaitProcess *process)
+{
+	return process->command != NULL && process->directory != NULL && process->input != NULL &&
+	       process->output != NULL;
 }
 
 static bool can_be_repeated(const LodeWaitProcess *process)
 {
-	return process->parent != LODE_NONE && process->command != NULL && !process->is_cut &&
-	       process->input != NULL && process->directory != NULL && has_read_output(process) &&
+	return process->parent != LODE_NONE && is_known(process) && !process->is_cut &&
+	       has_read_output(process) &&
 	       !g_strv_contains(changing, process->name != NULL ? process->name : "");
 }
 
@@ -106,7 +113,7 @@ static GHashTable *count_shapes(const Search *self, const LodeRepeatedCommand *c
 		Shape *shape = g_hash_table_lookup(shapes, key);
 		if (shape == NULL)
 			g_hash_table_insert(shapes, key, shape = g_new0(Shape, 1));
-		shape->known += one->command != NULL;
+		shape->known += is_known(one);
 		shape->same += self->command_of[i] == command->first;
 	}
 	return shapes;
@@ -119,7 +126,7 @@ static double probability(
 {
 	const Shape *shape = g_hash_table_lookup(shapes, GUINT_TO_POINTER(self->shape_of[i]));
 
-	if (process_at(self->waits, i)->command != NULL)
+	if (is_known(process_at(self->waits, i)))
 		return self->command_of[i] == command->first ? 1 : 0;
 	return shape->known > 0 ? (double)shape->same / shape->known : 0;
 }
