@@ -867,13 +867,18 @@ static const Sum *main_line(const Diagnosing *self, const Summary *sums)
 /* A service whose cost is more than its own by this share calls others. */
 #define CALLS_OTHERS 0.02
 
+static bool calls_others(const Summary *sums)
+{
+	return sums->all > (1 + CALLS_OTHERS) * sums->self;
+}
+
 /* Stacks of a few frames do not reach from all that a function calls back to it. */
 static bool is_least(const Diagnosing *self, const Summary *sums)
 {
 	LodeCallSource source = self->context->services->source;
 
 	return (source == LODE_CALLS_FROM_TOPS || source == LODE_CALLS_INFERRED) &&
-	       sums->all > (1 + CALLS_OTHERS) * sums->self;
+	       calls_others(sums);
 }
 
 /* Too little of it has a known caller to say who calls. */
@@ -903,10 +908,12 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 			"%.1f %% of the %s, without what functions have that are diagnosed",
 			percent, lode_diagnosis_weight(self->context));
 	else
-		lode_diagnosis_add_evidence(diagnosis, percent, "%",
-			"%s%.1f %% of the %s with all that %s%s%s",
+		lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s%.1f %% of the %s%s%s%s",
 			is_least(self, sums) ? "at least " : "", percent,
-			lode_diagnosis_weight(self->context), is_one ? "it calls" : "they call",
+			lode_diagnosis_weight(self->context),
+			!calls_others(sums) ? ""
+			: is_one            ? " with all that it calls"
+					    : " with all that they call",
 			is_told ? "" : ": ", is_told ? "" : names);
 	if (is_told && strstr(diagnosis->title, names) == NULL)
 		lode_diagnosis_add_evidence(

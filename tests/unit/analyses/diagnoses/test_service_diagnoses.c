@@ -210,6 +210,27 @@ static void test_alone(void)
 	}
 }
 
+/* A service that calls nothing is not said to. */
+static void test_leaf(void)
+{
+	static const struct {
+		double self;
+		const char *text;
+	} cases[] = {
+		{600, "60.0 % of the time"}, {300, "60.0 % of the time with all that it calls"}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = strlen_profile(NULL, 0);
+		const LodeCost cost = {0, cases[i].self};
+		for (guint k = STRLEN + 1; k < profile->cost_starts->len; k++)
+			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
+		g_array_append_val(profile->costs, cost);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		g_assert_cmpstr(evidence_at(lode_diagnoses_at(all, 0), 0), ==, cases[i].text);
+		lode_profile_free(profile);
+	}
+}
+
 /* What a library does decides whether it is what its rule says. */
 static void test_where(void)
 {
@@ -633,6 +654,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/example", test_example);
 	g_test_add_func("/service_diagnoses/loops", test_loops);
 	g_test_add_func("/service_diagnoses/alone", test_alone);
+	g_test_add_func("/service_diagnoses/leaf", test_leaf);
 	g_test_add_func("/service_diagnoses/where", test_where);
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
