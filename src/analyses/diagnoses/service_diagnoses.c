@@ -59,7 +59,7 @@ static char *line_text(const LodeServiceParts *self, const LodeServiceSum *line)
 /* A service whose cost is more than its own by this share calls others. */
 #define CALLS_OTHERS 0.02
 
-static bool calls_others(const Summary *sums)
+static bool calls_others(const LodeServiceSummary *sums)
 {
 	return sums->all > (1 + CALLS_OTHERS) * sums->self;
 }
