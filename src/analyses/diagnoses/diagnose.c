@@ -312,7 +312,9 @@ static const double OF_PAGES = 0.5;
 static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 {
 	bool is_collected = collects_garbage(profile);
-	const LodeDiagnosis *kernel = NULL, *entering = NULL;
+	LodeDiagnosis *kernel = NULL;
+	const LodeDiagnosis *entering = NULL;
+	bool has_maker = false;
 
 	for (guint i = 0; i < self->diagnoses->len && kernel == NULL; i++)
 		kernel = makes_pages(lode_diagnoses_at(self, i)) ? lode_diagnoses_at(self, i)
@@ -322,6 +324,7 @@ static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 	for (guint i = 0; i < self->diagnoses->len && kernel != NULL; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		double both = MIN(one->high + kernel->high, 0.99);
+		has_maker |= one->scope == LODE_SCOPE_SERVICE && lode_diagnosis_saves(one);
 		if (one->scope != LODE_SCOPE_SERVICE || one == entering ||
 			!lode_diagnosis_saves(one) || both < one->high + 0.01 ||
 			!((is_collected && one->time >= OF_PAGES * kernel->time) ||
@@ -333,6 +336,9 @@ static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 			100 * both);
 		one->high = both;
 	}
+	/* Whoever makes objects cannot do without their pages but by making fewer. */
+	if (kernel != NULL && is_collected && has_maker)
+		kernel->low = kernel->high = 0;
 }
 
 static bool has_name_of_other(const LodeDiagnoses *self, guint index, guint end)

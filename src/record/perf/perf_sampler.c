@@ -17,11 +17,11 @@
 #include "record/programs/child_reports.h"
 #include "record/programs/preloaded_library.h"
 #include "record/programs/program_check.h"
-#include "sources/perf_data/perf_data.h"
 #include "record/programs/running_process.h"
 #include "record/programs/stop_requests.h"
 #include "record/ptrace/ptrace_sampler.h"
 #include "record/waits/wait_looker.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -841,8 +841,7 @@ static char *rate_text(const Session *self)
 			"sampled for %s of the time, as %s threads and processes start a second",
 			part, lode_number_format_count(self->recording.tasks.rate, number));
 	return g_strdup_printf(
-		LODE_PERF_SLICED "%s of %.2g s was sampled", part,
-		slices->passed_us / 1e6);
+		LODE_PERF_SLICED "%s of %.2g s was sampled", part, slices->passed_us / 1e6);
 }
 
 /* With what it took, where that is more than it should; NULL: neither is worth a word. */

@@ -187,7 +187,8 @@ static void put_sampling_line(const LodeProfile *profile, const LodeTerminal *te
 		lode_display_print(terminal, out, "%s", text);
 }
 
-/* The same on the first screen, where that slices stand for all is of no use: shares are the same. */
+/* The same on the first screen, where that slices stand for all is of no use: shares are the same.
+ */
 static void put_cost_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
 	g_autofree char *text = lode_profile_sampling(profile);

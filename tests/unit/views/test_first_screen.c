@@ -165,7 +165,8 @@ static void test_wide(void)
 	g_assert_cmpuint(count(lines, "saves 60 % or more"), ==, 1);
 }
 
-/* The line is the inlined function's, which its author knows; of a short name what it is in, too. */
+/* The line is the inlined function's, which its author knows; of a short name what it is in, too.
+ */
 static void test_inlined(void)
 {
 	g_autoptr(LodeDiagnoses) diagnoses = many(2);
