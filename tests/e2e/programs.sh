@@ -41,7 +41,9 @@ done
 wait
 END
 # The same each time; with another input each time.
+# shellcheck disable=SC2016
 printf 'for i in %s; do x=$(./burning 0.05); done\n' "$(seq -s ' ' 16)" >again.sh
+# shellcheck disable=SC2016
 printf 'for i in %s; do x=$(echo $i | ./burning 0.05); done\n' "$(seq -s ' ' 16)" >input.sh
 # The same variables in any order, and what shells set for themselves.
 cat >order.sh <<'END'
@@ -51,6 +53,7 @@ for order in 'A=1 B=1 C=1' 'A=1 C=1 B=1' 'B=1 A=1 C=1' 'B=1 C=1 A=1' 'C=1 A=1 B=
 	done
 done
 END
+# shellcheck disable=SC2016
 printf 'V = $(shell ./burning 0.05)\nall: %s\n%%.out:\n\t@echo $* $(V)\n' "$(seq -s ' ' -f '%g.out' 16)" >variable.mk
 # Not a wrapper that chooses one.
 python=$(python3 -c 'import sys; print(sys.executable)')
