@@ -306,6 +306,13 @@ static bool makes_pages(const LodeDiagnosis *self)
 /* A service with less time than this part of the pages' makes few of the objects. */
 static const double OF_PAGES = 0.5;
 
+/* Whether a service is what makes the objects that are collected later: the collection itself has
+ * no place, and is none. */
+static bool makes_objects(const LodeDiagnosis *service, const LodeDiagnosis *kernel)
+{
+	return service->function != NULL && service->time >= OF_PAGES * kernel->time;
+}
+
 /* New objects need new pages, which the kernel makes when they are touched first: by whoever asks
  * for memory, and with garbage collection by most of what is called. What is called where the
  * kernel is entered from is joined with it anyway. */
@@ -327,8 +334,8 @@ static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 		has_maker |= one->scope == LODE_SCOPE_SERVICE && lode_diagnosis_saves(one);
 		if (one->scope != LODE_SCOPE_SERVICE || one == entering ||
 			!lode_diagnosis_saves(one) || both < one->high + 0.01 ||
-			!((is_collected && one->time >= OF_PAGES * kernel->time) ||
-				strcmp(one->cause, "service-allocator") == 0))
+			!(is_collected ? makes_objects(one, kernel)
+				       : strcmp(one->cause, "service-allocator") == 0))
 			continue;
 		lode_diagnosis_add_evidence(one, 100 * both, "%",
 			"with the time in the kernel, which makes pages for new objects: up to "
