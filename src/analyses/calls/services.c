@@ -129,7 +129,7 @@ typedef struct {
 	double *costs, *samples; /* of each stack alone */
 	GHashTable *with_lines;  /* images, of which some own code has its source lines */
 	bool *is_in_run_time; /* it is of the program of a run-time environment, or one around is */
-	/* What it, or one around that an own one calls, does with an object. */
+	/* Of each stack: the work on an object that it is part of. */
 	LodeObjectWork *works;
 } Walk;
 

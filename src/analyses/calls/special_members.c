@@ -104,7 +104,7 @@ static bool is_clone(const char *function)
 
 LodeObjectWork lode_object_work_of(const char *function)
 {
-	/* What the compiler does not inline of containers, which call themselves for parts. */
+	/* Recursive functions of containers, which the compiler does not inline. */
 	static const char *const copies[] = {
 		"*std::_Rb_tree<*>::_M_copy*", "*std::_Hashtable<*>::_M_assign*", NULL};
 	static const char *const ends[] = {"*std::_Rb_tree<*>::_M_erase(*",

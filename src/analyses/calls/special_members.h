@@ -17,7 +17,7 @@
 typedef struct LodeOwnLines LodeOwnLines;
 typedef struct LodeProfile LodeProfile;
 
-/* What is done with a whole object and what it owns. */
+/* Work on a whole object, with all that it owns. */
 typedef enum {
 	LODE_OBJECT_WORK_NONE, /* nothing, or it is not known */
 	/* "Board::Board(Board const&)", "Board::operator=(Board const&)", "<State as

@@ -15,8 +15,9 @@
 /* Of the time by the clock: from when on waiting is spoken of at all. */
 static const double MUCH_SAVED = 0.1;
 
-/* Fewer looks say little of waits that are mostly between them. Of what has most of the time four
- * are enough: if all are there, it has half of the time at least (0.5⁴ = 6 %). */
+/* Fewer looks say little of waits that are mostly between them. Four are enough where a cause has
+ * most of the time, or its waits are of one length: by chance, four looks in a row would find less
+ * than half of the time in 6 % of the cases (0.5⁴). */
 enum { FEW_LOOKS = 10, FEW_OF_CHILDREN = 3, FEW_OF_MOST = 4 };
 
 /* A thread that looks again does so after a few times, which it chose; where there are more, the

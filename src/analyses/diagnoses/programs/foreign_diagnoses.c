@@ -11,10 +11,10 @@
 
 enum { MOST_NAMED = 3 };
 
-/* Of a diagnosis's time: so much is nearly all. */
+/* A diagnosis with this share of its time in foreign programs is set aside. */
 static const double NEARLY_ALL = 0.8;
 
-/* Of the time in foreign programs: one with less is not worth its name. */
+/* A foreign program with less of the time in such programs is not named. */
 static const double LEAST_NAMED = 0.05;
 
 /* The functions of its places, with 1 added. */
@@ -123,7 +123,7 @@ static bool is_inner_wait(const LodeDiagnosis *self)
 	return g_strv_contains(causes, self->cause);
 }
 
-/* What a program asks the kernel for depends on what its user asks it for: blocks, files. */
+/* System calls: the user can change them by options and input, such as a block size. */
 static bool is_call(const LodeDiagnosis *self)
 {
 	return strcmp(self->cause, "system-call") == 0 || strcmp(self->cause, "kernel-time") == 0;

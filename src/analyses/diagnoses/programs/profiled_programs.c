@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Of a program's time: less in the user's code may be a mistake. */
+/* A program with less of its time in the user's own code is taken to have none. */
 static const double LEAST_OWN = 0.01;
 
 enum { MOST_LETTERS = 15 }; /* of a process's name, which the kernel cuts */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of all time: a program with less is not worth the change. */
+/* A program with a smaller share of all time gets no diagnosis. */
 static const double LEAST_PART = 0.2;
 
 /* Programs with so much are told of, at most. */
