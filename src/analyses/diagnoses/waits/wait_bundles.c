@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/waits/wait_bundles.h"
+
+#include "base/arrays/sum_table.h"
+#include "model/process.h"
+#include "model/profile.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fewer looks say little of waits that are mostly between them. Four are enough where a cause has
+ * most of the time, or its waits are of one length: by chance, four looks in a row would find less
+ * than half of the time in 6 % of the cases (0.5⁴). */
+enum { FEW_OF_CHILDREN = 3, FEW_OF_MOST = 4 };
+
+static void bundle_free(void *data)
+{
+	LodeWaitBundle *self = data;
+
+	g_ptr_array_unref(self->groups);
+	g_hash_table_unref(self->threads);
+	lode_children_clear(&self->children);
+	g_free(self);
+}
+
+GPtrArray *lode_wait_bundles_new(void)
+{
+	return g_ptr_array_new_with_free_func(bundle_free);
+}
+
+bool lode_wait_group_is_of_object(const LodeWaitGroup *group)
+{
+	return lode_wait_is_of_object(group->reason) && group->object != NULL;
+}
+
+const char *lode_wait_foreign_parent(const LodeWaitGroup *group)
+{
+	if (group->reason != LODE_WAIT_CHILD || group->thread_names->len == 0 ||
+		(group->place.image != NULL && !lode_is_of_others(group->place.image)))
+		return NULL;
+	return g_ptr_array_index(group->thread_names, 0);
+}
+
+bool lode_wait_is_for_sleep(const LodeWaitGroup *group)
+{
+	return group->reason == LODE_WAIT_CHILD &&
+	       g_strcmp0(group->object, LODE_SLEEP_PROGRAM) == 0;
+}
+
+bool lode_wait_is_of_sleep(const LodeWaitGroup *group)
+{
+	return group->reason == LODE_WAIT_SLEEP && group->thread_names->len == 1 &&
+	       g_strcmp0(g_ptr_array_index(group->thread_names, 0), LODE_SLEEP_PROGRAM) == 0;
+}
+
+static char *key_of(const LodeWaitGroup *group)
+{
+	int reason = (int)group->reason + (lode_wait_is_for_sleep(group) ? LODE_N_WAIT_REASONS : 0);
+	const char *parent = lode_wait_foreign_parent(group);
+
+	if (parent != NULL)
+		return g_strdup_printf("%d %s", reason, parent);
+	if (group->reason == LODE_WAIT_PROCESSOR)
+		return g_strdup_printf("%d", reason);
+	if (group->cause != LODE_NONE)
+		return g_strdup_printf("%d %u", reason, group->cause);
+	if (lode_wait_group_is_of_object(group))
+		return g_strdup_printf("%d %s", reason, group->object);
+	return g_strdup_printf("%d %u\n%s\n%s", reason, group->place.line,
+		group->place.function != NULL ? group->place.function : "",
+		group->place.file != NULL ? group->place.file : "");
+}
+
+static void add_threads(LodeWaitBundle *self, const LodeWaitGroup *group)
+{
+	GHashTableIter iter;
+	void *key, *value;
+
+	g_hash_table_iter_init(&iter, group->threads);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		double *sum = lode_sum_at(self->threads, key);
+		*sum += *(const double *)value;
+		self->most_ns = MAX(self->most_ns, *sum);
+	}
+}
+
+static void add_group(LodeWaitBundle *self, const LodeWaitGroup *group)
+{
+	if (self->first == NULL || group->waiting_ns > self->first->waiting_ns)
+		self->first = group;
+	if (self->cause == LODE_NONE)
+		self->cause = group->cause;
+	g_ptr_array_add(self->groups, (void *)group);
+	self->waiting_ns += group->waiting_ns;
+	self->path_ns += group->path_ns;
+	self->count += group->count;
+	self->looks += group->looks;
+	self->longest_ns = MAX(self->longest_ns, group->longest_ns);
+	add_threads(self, group);
+}
+
+/* Of the critical path, what does not wait: it runs, or could. */
+static double active_path(const LodeWaitDiagnosing *self)
+{
+	double waiting = 0;
+
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		const LodeWait *row = &g_array_index(self->waits->rows, LodeWait, i);
+		waiting += row->reason != LODE_WAIT_PROCESSOR ? row->path_ns : 0;
+	}
+	return MAX(self->waits->clock_ns - waiting, 0);
+}
+
+bool lode_wait_is_for_threads(LodeWaitReason reason)
+{
+	return reason == LODE_WAIT_JOIN || reason == LODE_WAIT_CONDITION ||
+	       reason == LODE_WAIT_CHILD;
+}
+
+/* Whether one thread waits while another one, on the path, does what it waits for: then the path
+ * need not go through the wait, as from a reader, who never waits, to the writer at a full pipe. */
+static bool is_for_another(const LodeWaitDiagnosing *self, LodeWaitReason reason)
+{
+	return (lode_wait_is_for_threads(reason) || reason == LODE_WAIT_PIPE ||
+		       reason == LODE_WAIT_SOCKET) &&
+	       lode_waits_are_serial(self->profile);
+}
+
+/* Of several, the pieces that they lead to are different ones; without all of them the program is
+ * shorter than without any. */
+static void sum_causes(const LodeWaits *waits, LodeWaitBundle *bundle)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+	bundle->high = bundle->low = 0;
+	for (guint i = 0; i < bundle->groups->len; i++) {
+		const LodeWaitGroup *group = g_ptr_array_index(bundle->groups, i);
+		if (group->cause >= waits->causes->len ||
+			!g_hash_table_add(seen, GUINT_TO_POINTER(group->cause)))
+			continue;
+		const LodeWaitCause *known = &g_array_index(
+			waits->causes, LodeWaitCause, group->cause);
+		bundle->high += fmax(known->high_ns, known->low_ns) / waits->clock_ns;
+		bundle->low = fmax(bundle->low, known->low_ns / waits->clock_ns);
+	}
+}
+
+bool lode_wait_bundle_is_held_in_waits(const LodeWaitBundle *bundle)
+{
+	const LodeWaitGroup *first = bundle->first;
+
+	return first->reason == LODE_WAIT_LOCK && first->holder_call != NULL &&
+	       first->holder_share >= LODE_WAIT_MOSTLY;
+}
+
+bool lode_wait_bundle_is_held_in_sleep(const LodeWaitBundle *bundle)
+{
+	return lode_wait_bundle_is_held_in_waits(bundle) &&
+	       strstr(bundle->first->holder_call, "nanosleep") != NULL;
+}
+
+bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *sleep)
+{
+	const LodeWaitPlace *place = &sleep->first->place;
+
+	for (guint i = 0; i < self->bundles->len && sleep->first->reason == LODE_WAIT_SLEEP; i++) {
+		const LodeWaitBundle *lock = lode_wait_bundle_at(self, i);
+		if (lode_wait_bundle_is_held_in_sleep(lock) &&
+			lock->high >= LODE_WAIT_MOSTLY * sleep->high &&
+			lock->first->holder.line == place->line &&
+			g_strcmp0(lock->first->holder.function, place->function) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
+{
+	const LodeWaits *waits = self->waits;
+
+	bundle->low = NAN;
+	if (!waits->has_path)
+		bundle->high = bundle->most_ns / waits->clock_ns;
+	else if (bundle->cause >= waits->causes->len ||
+		 bundle->first->reason == LODE_WAIT_PROCESSOR)
+		bundle->high = bundle->path_ns / waits->clock_ns;
+	else
+		sum_causes(waits, bundle);
+	bundle->high = isnan(bundle->high) ? 0 : CLAMP(bundle->high, 0, 1);
+	/* at a line that waits for other children, too, the pieces are those of all */
+	if (bundle->first->reason == LODE_WAIT_CHILD)
+		bundle->high = fmin(bundle->high, bundle->waiting_ns / waits->clock_ns);
+	if (waits->has_path && is_for_another(self, bundle->first->reason))
+		bundle->high = fmax(
+			bundle->high, MIN(bundle->most_ns, active_path(self)) / waits->clock_ns);
+	if (waits->has_path && bundle->high >= LODE_LEAST_BY_CLOCK &&
+		lode_wait_bundle_is_held_in_waits(bundle))
+		bundle->high = fmax(
+			bundle->high, MIN(bundle->waiting_ns / g_hash_table_size(bundle->threads) /
+						      waits->clock_ns,
+					      1));
+	bundle->low = isnan(bundle->low) ? bundle->low : CLAMP(bundle->low, 0, bundle->high);
+}
+
+bool lode_wait_bundle_is_serial(const LodeWaitBundle *bundle)
+{
+	return bundle->first->reason == LODE_WAIT_JOIN ||
+	       bundle->first->reason == LODE_WAIT_CONDITION;
+}
+
+/* Of the clock: what runs side by side still takes the processors that it may use as long as its
+ * processor time divided by their number. */
+static void bound_by_processors(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
+{
+	const LodeWaits *waits = self->waits;
+	double least_ns = 0;
+
+	if (bundle->children.kind == LODE_CHILDREN_SERIAL ||
+		bundle->children.kind == LODE_CHILDREN_NARROW)
+		least_ns = (1 - bundle->high) * waits->clock_ns + bundle->children.least_ns;
+	else if (lode_wait_bundle_is_serial(bundle) && self->profile->n_processors > 0)
+		least_ns = waits->running_ns / self->profile->n_processors;
+	bundle->high = CLAMP(1 - least_ns / waits->clock_ns, 0, bundle->high);
+	bundle->low = isnan(bundle->low) ? bundle->low : fmin(bundle->low, bundle->high);
+}
+
+void lode_wait_bundles_gather(LodeWaitDiagnosing *self, const GArray *groups)
+{
+	g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (guint i = 0; i < groups->len; i++) {
+		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
+		if (!lode_wait_group_counts(self->profile, group))
+			continue;
+		g_autofree char *key = key_of(group);
+		LodeWaitBundle *one = g_hash_table_lookup(by_key, key);
+		if (one == NULL) {
+			one = g_new0(LodeWaitBundle, 1);
+			one->groups = g_ptr_array_new();
+			one->threads = g_hash_table_new_full(
+				g_int64_hash, g_int64_equal, NULL, g_free);
+			one->cause = LODE_NONE;
+			g_hash_table_insert(by_key, g_steal_pointer(&key), one);
+			g_ptr_array_add(self->bundles, one);
+		}
+		add_group(one, group);
+	}
+	for (guint i = 0; i < self->bundles->len; i++) {
+		LodeWaitBundle *bundle = g_ptr_array_index(self->bundles, i);
+		set_savings(self, bundle);
+		if (bundle->first->reason == LODE_WAIT_CHILD)
+			lode_children_init(&bundle->children, self->profile, bundle->groups,
+				bundle->waiting_ns, self->repeats);
+		bound_by_processors(self, bundle);
+	}
+}
+
+bool lode_wait_bundle_is_known(const LodeWaitBundle *self)
+{
+	bool is_alike = self->longest_ns <= 2 * lode_wait_bundle_mean(self);
+
+	return self->looks <= 0 ||
+	       (self->children.text != NULL && self->looks >= FEW_OF_CHILDREN) ||
+	       ((is_alike || self->high >= LODE_WAIT_MOSTLY) && self->looks >= FEW_OF_MOST) ||
+	       self->looks >= LODE_WAIT_FEW_LOOKS || self->count <= 2 * self->looks;
+}
