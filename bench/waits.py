@@ -38,10 +38,12 @@ def fits(pattern, text):
 
 
 def cost_of(rows):
-    """The costliest group of rows that differ in their holder or thread only, and one of its rows."""
+    """The costliest group of rows that differ in their holder or thread only, and one of its rows. A program
+    cannot tell who had the processor that it waited for."""
     groups = {}
     for row in rows:
-        groups.setdefault((row["reason"], row["object"], row["function"]), []).append(row)
+        of = None if row["reason"] == "processor" else row["object"]
+        groups.setdefault((row["reason"], of, row["function"]), []).append(row)
     most = max(groups.values(), key=lambda group: sum(row["seconds"] for row in group), default=[])
     return sum(row["seconds"] for row in most), most
 

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the recording of waits costs: programs alone, and under lode with and without --no-waits.
+
+  bench/waits_cost.py [--pairs N] [--seconds S] [--verb record|run] LODE [NAME …]
+
+Each program does a fixed work of some S seconds (4). N times (8) it runs alone, without looks at waits, with
+them, with them, without them, alone. Processor time is that of lode, the program and its children together, as
+the kernel accounts it. Printed are medians, each with an interval that has the median in 95 % of the cases
+(order statistics): the ratio of processor time with looks to that without; the difference as a share of one
+processor, which looks are to keep below 0.75 %; the same ratio by the clock; and that of processor time with
+looks to the program's alone.
+"""
+import argparse
+import math
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+WAITS_C = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_changed = PTHREAD_COND_INITIALIZER;
+static long rounds, turn, sum;
+
+static void work(long n)
+{
+	volatile long x = 0;
+
+	while (n-- > 0)
+		x += n;
+}
+
+/* Two threads hand a turn to each other. */
+static void *hand_over(void *own)
+{
+	for (long i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&lock);
+		while (turn != (long)own)
+			pthread_cond_wait(&turn_changed, &lock);
+		turn = 1 - turn;
+		pthread_cond_signal(&turn_changed);
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+/* Sleeps, computes, and takes a lock that all have. */
+static void *serve(void *own)
+{
+	for (long i = 0; i < rounds; i++) {
+		nanosleep(&(struct timespec){0, 200000000 + 100000 * ((long)own % 1000)}, NULL);
+		work(200000);
+		pthread_mutex_lock(&lock);
+		sum++;
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4)
+		return 2;
+	long n = atol(argv[2]);
+	pthread_t *threads = calloc((size_t)n, sizeof(*threads));
+	rounds = atol(argv[3]);
+	for (long i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, strcmp(argv[1], "turns") == 0 ? hand_over : serve, (void *)i);
+	for (long i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+"""
+
+WAITS_JAVA = r"""
+import java.util.concurrent.*;
+
+public class Waits {
+    static int fill(int n) {
+        var words = new java.util.HashMap<String, Integer>();
+        for (int i = 0; i < n; i++)
+            words.merge("w" + i % 5000, 1, Integer::sum);
+        return words.size();
+    }
+
+    public static void main(String[] given) throws Exception {
+        int rounds = Integer.parseInt(given[0]);
+        var queue = new ArrayBlockingQueue<Integer>(4);
+        var pool = Executors.newFixedThreadPool(8);
+        for (int i = 0; i < 8; i++)
+            pool.submit(() -> {
+                int sum = 0;
+                while (queue.take() >= 0)
+                    sum += fill(20000);
+                return sum;
+            });
+        for (int i = 0; i < rounds; i++) {
+            queue.put(i);
+            Thread.sleep(1);
+        }
+        for (int i = 0; i < 8; i++)
+            queue.put(-1);
+        pool.shutdown();
+    }
+}
+"""
+
+MAKEFILE = """
+all: $(shell seq -f 'x%g' {n})
+x%:
+\t@for i in 1 2 3; do echo $$i | sed s/1/2/ >/dev/null; done
+"""
+
+
+def programs(folder, seconds):
+    """Name → words, each for some seconds on a machine of two processors."""
+    (folder / "waits.c").write_text(WAITS_C)
+    subprocess.run(["gcc", "-O2", "-g", "-pthread", "-o", "waits", "waits.c"], cwd=folder, check=True)
+    (folder / "Makefile").write_text(MAKEFILE.replace("{n}", str(int(300 * seconds))))
+    all_of = {
+        "turns": ["./waits", "turns", "2", str(int(55000 * seconds))],
+        "threads": ["./waits", "serve", "1000", str(int(4 * seconds))],
+        "make": ["make", "-j2"],
+    }
+    if shutil.which("javac"):
+        (folder / "Waits.java").write_text(WAITS_JAVA)
+        subprocess.run(["javac", "Waits.java"], cwd=folder, check=True)
+        all_of["java"] = ["java", "-Xmx256m", "Waits", str(int(500 * seconds))]
+    return all_of
+
+
+def cost_of(words, folder):
+    """Processor seconds of the words and all they waited for, and seconds by the clock."""
+    begin = time.monotonic()
+    with open(folder / "said", "wb") as said:
+        child = subprocess.Popen(words, cwd=folder, stdout=said, stderr=said)
+        _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: {(folder / 'said').read_text()}")
+    return usage.ru_utime + usage.ru_stime, time.monotonic() - begin
+
+
+def interval_of(values):
+    """The lowest and highest of the ordered values between which the median is in 95 % of the cases; of fewer
+    than six values, all."""
+    ordered, n, outside = sorted(values), len(values), 0
+    rank = 0
+    while rank < n // 2:
+        outside += math.comb(n, rank) * 2 / 2**n
+        if outside > 0.05:
+            break
+        rank += 1
+    rank = max(rank - 1, 0)
+    return ordered[rank], ordered[n - 1 - rank]
+
+
+def text_of(values, digits):
+    low, high = interval_of(values)
+    return f"{statistics.median(values):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def measure(ways, folder):
+    """Of one round: processor seconds, and seconds by the clock, of each way, run twice."""
+    costs = [cost_of(ways[way], folder) for way in (0, 1, 2, 2, 1, 0)]
+    return [[(costs[i][what] + costs[5 - i][what]) / 2 for i in range(3)] for what in (0, 1)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--verb", choices=("record", "run"), default="record")
+    parser.add_argument("lode", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_args()
+    print(f"{'program':8} {'alone':>7} {'clock':>7}   {'with / without':24} {'of a processor, %':24} "
+          f"{'by the clock':24} {'with / alone':24}")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        lode = [asked.lode.absolute(), asked.verb, "-o", "x.out"]
+        if asked.verb == "run":
+            lode += ["--report", os.devnull]
+        for name, words in programs(folder, asked.seconds).items():
+            if asked.names and name not in asked.names:
+                continue
+            ways = [words, [*lode, "--no-waits", "--", *words], [*lode, "--", *words]]
+            rounds = [measure(ways, folder) for _ in range(asked.pairs)]
+            alone, clock = (statistics.median(one[what][0] for one in rounds) for what in (0, 1))
+            print(f"{name:8} {alone:6.2f}s {clock:6.2f}s   " + " ".join(f"{text:24}" for text in (
+                text_of([cpu[2] / cpu[1] for cpu, _ in rounds], 3),
+                text_of([100 * (cpu[2] - cpu[1]) / by_clock[2] for cpu, by_clock in rounds], 2),
+                text_of([by_clock[2] / by_clock[1] for _, by_clock in rounds], 3),
+                text_of([cpu[2] / cpu[0] for cpu, _ in rounds], 3))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
