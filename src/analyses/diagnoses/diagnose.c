@@ -476,9 +476,10 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profile, own);
 	if (event == LODE_NONE) {
-		const LodeDiagnosisContext none = {.profile = profile, .own = lines};
+		const LodeDiagnosisContext none = {
+			.profile = profile, .own = lines, .event = LODE_NONE};
 		self->weight = g_strdup("time");
-		lode_wait_diagnoses_add(self, profile, event, lines, rules);
+		lode_wait_diagnoses_add(self, &none, rules);
 		finish(self, &none);
 		return self;
 	}
@@ -490,7 +491,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	self->weight = g_strdup(lode_diagnosis_weight(&context));
 	self->is_too_short = profile->n_samples > 0 && profile->n_samples < LODE_FEWEST_SAMPLES &&
 	                     self->seconds < LONG_SECONDS;
-	lode_wait_diagnoses_add(self, profile, event, lines, rules);
+	lode_wait_diagnoses_add(self, &context, rules);
 	if (self->is_too_short) {
 		finish(self, &context);
 		return self;

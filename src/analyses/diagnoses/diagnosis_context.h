@@ -29,6 +29,10 @@ typedef struct {
  */
 void lode_program_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);
 
+/* The names of the programs that its user does not build (const char *, the profile's); a program
+ * is one of them only where enough is known of it. The caller unrefs the set. */
+GHashTable *lode_foreign_program_names(const LodeDiagnosisContext *context);
+
 /*
  * Sets those aside that are inside programs that its user does not build, such as compilers, shells
  * and grep, and says how much of the time is inside them: what the user can change is how many are

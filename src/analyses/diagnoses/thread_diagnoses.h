@@ -22,8 +22,8 @@
 void lode_sharing_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);
 
 /*
- * Adds those of waiting; none where less than a tenth of the time by the clock depends on it.
- * `event` weighs samples; LODE_NONE: there are none.
+ * Adds those of waiting; none where less than a tenth of the time by the clock depends on it. The
+ * context's event weighs samples; LODE_NONE: there are none.
  */
-void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uint32_t event,
-	const LodeOwnLines *own, const LodeCauseRules *rules);
+void lode_wait_diagnoses_add(
+	LodeDiagnoses *out, const LodeDiagnosisContext *context, const LodeCauseRules *rules);

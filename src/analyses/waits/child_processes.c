@@ -142,10 +142,9 @@ static double kept_waiting(const LodeWaits *waits, const GArray *programs)
 	return sum;
 }
 
-static LodeChildrenKind kind_of(
-	const LodeChildren *self, double parents, bool are_copies, double processors)
+static LodeChildrenKind kind_of(const LodeChildren *self, double parents, double processors)
 {
-	double each = self->processes / parents, one = are_copies ? ONE_COPY : ONE;
+	double each = self->processes / parents, one = self->are_copies ? ONE_COPY : ONE;
 
 	if (each >= MANY && self->life_ns <= SHORT_NS)
 		return LODE_CHILDREN_SHORT;
@@ -162,10 +161,10 @@ void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GP
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	double parents, lived_ns = 0;
-	bool are_copies = false;
-	g_autoptr(GArray) found = find_children(profile, groups, left_out, &parents, &are_copies);
 
 	*self = (LodeChildren){0};
+	g_autoptr(GArray)
+		found = find_children(profile, groups, left_out, &parents, &self->are_copies);
 	for (guint i = 0; i < found->len; i++) {
 		const LodeWaitProgram *program = &LODE_AT(found, LodeWaitProgram, i);
 		self->processes += program->processes;
@@ -183,14 +182,14 @@ void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GP
 		g_string_append_printf(text, " and %u more", found->len - 1);
 	self->text = g_string_free(g_steal_pointer(&text), FALSE);
 	/* the time with any has the parents' own, which are not told from their copies */
-	lived_ns = are_copies ? waiting_ns : lived_ns;
+	lived_ns = self->are_copies ? waiting_ns : lived_ns;
 	self->at_once = lived_ns > 0 ? self->life_ns / lived_ns : 0;
 	if (profile->n_processors > 0)
 		self->least_ns = (self->running_ns + kept_waiting(profile->waits, found)) /
 		                 profile->n_processors;
 	self->life_ns /= self->processes;
 	self->running_ns /= self->processes;
-	self->kind = kind_of(self, parents, are_copies, profile->n_processors);
+	self->kind = kind_of(self, parents, profile->n_processors);
 }
 
 void lode_children_clear(LodeChildren *self)

@@ -24,9 +24,8 @@ typedef struct {
 	GHashTable *places;  /* of a group of several: "function:line" → double *, its waiting */
 	double place_ns;     /* of the group's place */
 	GHashTable *objects; /* borrowed names → double *, their waiting */
-	const char *object;  /* of them, that with most */
-	double object_ns;
-	double held_ns; /* of the waiting, that whose holder is known */
+	const char *object;  /* of them, the one that names the group */
+	double held_ns;      /* of the waiting, that whose holder is known */
 } Gathered;
 
 enum { MOST_HOLDERS = 64 };
@@ -157,15 +156,32 @@ static void add_place(Gathered *self, const LodeWaitPlace *place, double waiting
 	}
 }
 
-static void add_object(Gathered *self, const LodeWait *row)
+/* Of processes in a row, "tar | head | xz", those in the middle wait too: for the last of them. */
+static bool is_itself_waiting(const Gathered *self, const char *object)
 {
-	if (row->object == NULL)
-		return;
-	double *sum = lode_sum_at(self->objects, row->object);
-	*sum += row->waiting_ns;
-	if (*sum > self->object_ns) {
-		self->object_ns = *sum;
-		self->object = row->object;
+	return (self->group.reason == LODE_WAIT_PIPE || self->group.reason == LODE_WAIT_CHILD) &&
+	       g_hash_table_contains(self->names, object);
+}
+
+/* The object with most of the waiting names the group. */
+static void choose_object(Gathered *self)
+{
+	GHashTableIter iter;
+	void *object, *sum_ns;
+	double most_ns = 0;
+	bool is_waiting = true;
+
+	g_hash_table_iter_init(&iter, self->objects);
+	while (g_hash_table_iter_next(&iter, &object, &sum_ns)) {
+		const double ns = *(const double *)sum_ns;
+		bool waits = is_itself_waiting(self, object);
+		bool is_more = ns > most_ns ||
+		               (ns == most_ns && g_strcmp0(object, self->object) < 0);
+		if (self->object != NULL && (waits == is_waiting ? !is_more : waits))
+			continue;
+		self->object = object;
+		most_ns = ns;
+		is_waiting = waits;
 	}
 }
 
@@ -184,7 +200,8 @@ static void add_row(Gathered *self, const LodeProfile *profile, const LodeOwnLin
 	if (group->call == NULL)
 		group->call = row->call;
 	add_thread(self, row);
-	add_object(self, row);
+	if (row->object != NULL)
+		*lode_sum_at(self->objects, row->object) += row->waiting_ns;
 	if (is_anywhere(row->reason))
 		add_place(self, place, row->waiting_ns);
 	add_holder(self, profile, own, row);
@@ -222,6 +239,7 @@ static void gathered_free(Gathered *self, GArray *out)
 		group->holder_call = first->call;
 		group->holder_share = MIN(first->weight / self->held_ns, 1);
 	}
+	choose_object(self);
 	group->n_objects = g_hash_table_size(self->objects);
 	group->object = group->n_objects > 1 ? g_strdup_printf("%s and %u more", self->object,
 						       group->n_objects - 1)

@@ -115,6 +115,7 @@ typedef enum {
 typedef struct {
 	LodeChildrenKind kind;
 	char *text;       /* owned: "sed ×400 and 2 more" programs; NULL: unknown */
+	bool are_copies;  /* of the programs that wait */
 	double processes; /* of all programs */
 	double life_ns;   /* of each, on average */
 	double running_ns;

@@ -16,3 +16,11 @@ void lode_command_words_append(GString *command, const char *word)
 	g_autofree char *quoted = g_shell_quote(word);
 	g_string_append(command, quoted);
 }
+
+bool lode_is_shell(const char *program)
+{
+	static const char *const names[] = {"sh", "bash", "dash", "ash", "ksh", "zsh", NULL};
+	const char *slash = strrchr(program, '/');
+
+	return g_strv_contains(names, slash != NULL ? slash + 1 : program);
+}

@@ -114,6 +114,19 @@ static void name_foreigners(LodeDiagnoses *self, const LodeProfiledPrograms *pro
 	self->foreigners = g_strjoinv(", ", (char **)names->pdata);
 }
 
+GHashTable *lode_foreign_program_names(const LodeDiagnosisContext *context)
+{
+	GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(LodeProfiledPrograms) programs = lode_profiled_programs_new(context);
+
+	for (guint i = 0; programs != NULL && i < programs->programs->len; i++) {
+		const LodeProfiledProgram *program = lode_profiled_programs_at(programs, i);
+		if (program->is_foreign)
+			g_hash_table_add(names, (char *)program->name);
+	}
+	return names;
+}
+
 /* How threads wait for each other is a program's code, as well: what it waits for outside of it is
  * its user's. */
 static bool is_inner_wait(const LodeDiagnosis *self)

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/programs/profiled_programs.h"
 #include "analyses/diagnoses/programs/program_rules.h"
+#include "base/text/command_words.h"
 #include "model/memory.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -55,14 +56,6 @@ static GPtrArray *words_after(char **words, const char *name)
 	return NULL;
 }
 
-static bool is_shell(const char *word)
-{
-	static const char *const names[] = {"sh", "dash", "bash", "zsh", "ksh", NULL};
-	g_autofree char *base = g_path_get_basename(word);
-
-	return g_strv_contains(names, base);
-}
-
 /* Those that the recorded command gives the program, or the text after its shell's -c. NULL: it is
  * started by something else. */
 static GPtrArray *find_words(const char *command, const char *name)
@@ -72,7 +65,7 @@ static GPtrArray *find_words(const char *command, const char *name)
 
 	if (command == NULL || !g_shell_parse_argv(command, &n, &words, NULL))
 		return NULL;
-	if (n == 3 && is_shell(words[0]) && strcmp(words[1], "-c") == 0)
+	if (n == 3 && lode_is_shell(words[0]) && strcmp(words[1], "-c") == 0)
 		return g_shell_parse_argv(words[2], NULL, &inner, NULL) ? words_after(inner, name)
 		                                                        : NULL;
 	return words_after(words, name);

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/waits/wait_bundles.h"
 
 #include "base/arrays/sum_table.h"
+#include "base/text/command_words.h"
 #include "model/index.h"
 
 #include <math.h>
@@ -41,15 +42,12 @@ static const char *name_or_unknown(const char *name)
 /* What a shell was given by -c, in place of the shell with it. The caller frees it. */
 static char *command_text(const char *command)
 {
-	static const char *const shells[] = {"sh", "bash", "dash", "ash", "ksh", "zsh", NULL};
 	g_auto(GStrv) words = NULL;
 	int n = 0;
 
 	if (!g_shell_parse_argv(command, &n, &words, NULL) || n != 3 || strcmp(words[1], "-c") != 0)
 		return g_strdup(command);
-	const char *slash = strrchr(words[0], '/');
-	return g_strdup(
-		g_strv_contains(shells, slash != NULL ? slash + 1 : words[0]) ? words[2] : command);
+	return g_strdup(lode_is_shell(words[0]) ? words[2] : command);
 }
 
 /* "sh ×240, id ×120": those of one program together. The caller frees it. */

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/waits/wait_bundles.h"
 
 #include "base/arrays/sum_table.h"
+#include "base/text/command_words.h"
 #include "model/process.h"
 #include "model/profile.h"
 
@@ -218,7 +219,9 @@ static void bound_by_processors(const LodeWaitDiagnosing *self, LodeWaitBundle *
 	if (bundle->children.kind == LODE_CHILDREN_SERIAL ||
 		bundle->children.kind == LODE_CHILDREN_NARROW)
 		least_ns = (1 - bundle->high) * waits->clock_ns + bundle->children.least_ns;
-	else if (lode_wait_bundle_is_serial(bundle) && self->profile->n_processors > 0)
+	else if (bundle->first->reason != LODE_WAIT_CHILD && self->profile->n_processors > 0 &&
+		 (lode_wait_bundle_is_serial(bundle) ||
+			 is_for_another(self, bundle->first->reason)))
 		least_ns = waits->running_ns / self->profile->n_processors;
 	bundle->high = CLAMP(1 - least_ns / waits->clock_ns, 0, bundle->high);
 	bundle->low = isnan(bundle->low) ? bundle->low : fmin(bundle->low, bundle->high);
@@ -253,6 +256,42 @@ void lode_wait_bundles_gather(LodeWaitDiagnosing *self, const GArray *groups)
 				bundle->waiting_ns, self->repeats);
 		bound_by_processors(self, bundle);
 	}
+}
+
+/* The name of the process that waits, as that of a thread may be its own; NULL: not known. */
+static const char *program_of(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const GArray *times = self->profile->thread_times;
+	uint32_t row = g_array_index(bundle->first->rows, uint32_t, 0);
+	uint32_t pid = g_array_index(self->waits->rows, LodeWait, row).pid;
+
+	for (guint i = 0; i < times->len; i++) {
+		const LodeThreadTime *time = &g_array_index(times, LodeThreadTime, i);
+		if (time->pid == pid && time->tid == pid)
+			return time->name;
+	}
+	return bundle->first->thread_names->len > 0
+	               ? g_ptr_array_index(bundle->first->thread_names, 0)
+	               : NULL;
+}
+
+bool lode_wait_bundle_is_foreign(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const char *program = program_of(self, bundle);
+
+	return bundle->first->place.function == NULL && program != NULL &&
+	       g_hash_table_contains(self->foreign, program);
+}
+
+bool lode_wait_bundle_is_inner(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const char *program = program_of(self, bundle);
+
+	if (!lode_wait_bundle_is_foreign(self, bundle) || lode_is_shell(program) ||
+		lode_is_run_time_code(program))
+		return false;
+	return bundle->children.are_copies ||
+	       (bundle->first->n_objects == 1 && strcmp(bundle->first->object, "unix") == 0);
 }
 
 bool lode_wait_bundle_is_known(const LodeWaitBundle *self)

@@ -41,6 +41,7 @@ typedef struct {
 	uint32_t event;        /* that weighs samples; LODE_NONE: there are none */
 	GPtrArray *bundles;    /* LodeWaitBundle */
 	const double *repeats; /* how probably each process is one that need not be */
+	GHashTable *foreign;   /* set of names of programs that their user does not build */
 } LodeWaitDiagnosing;
 
 /* A place where others run, and its share of their time; 0: not known. */
@@ -84,6 +85,12 @@ bool lode_wait_bundle_is_held_in_sleep(const LodeWaitBundle *self);
 
 /* A sleep under a lock goes away with what waits for the lock, or is waited for by nobody. */
 bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *sleep);
+
+/* Whether a program waits that its user does not build; and whether that is for a part of it, such
+ * as a process that it starts of itself or one at the other end of a pair of sockets, which its
+ * user did not ask for. */
+bool lode_wait_bundle_is_foreign(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
+bool lode_wait_bundle_is_inner(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
 
 /* Whether its waits are for the same only if their objects are, and these are known. */
 bool lode_wait_group_is_of_object(const LodeWaitGroup *group);

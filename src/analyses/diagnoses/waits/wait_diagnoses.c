@@ -114,6 +114,8 @@ static const LodeCauseRule *find_rule(
 	if (bundle->longest_ns >= DELAYED_FROM_NS && bundle->longest_ns <= DELAYED_TO_NS &&
 		mean >= LEAST_MEAN * bundle->longest_ns)
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
+	if (lode_wait_bundle_is_foreign(self, bundle))
+		lode_cause_rules_add_words(self->rules, "wait-of:system", &words);
 	if (kinds[bundle->children.kind] != NULL)
 		lode_cause_rules_add_words(self->rules, kinds[bundle->children.kind], &words);
 	return lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
@@ -182,6 +184,14 @@ static void add_children(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosi
 		"each ran on a processor for %s", running);
 }
 
+/* Waits are counted by switches: a call that waits for a device, or for room, may do so several
+ * times before it returns. */
+static bool may_wait_again(LodeWaitReason reason)
+{
+	return reason == LODE_WAIT_SYNC || reason == LODE_WAIT_READ || reason == LODE_WAIT_WRITE ||
+	       reason == LODE_WAIT_PIPE || reason == LODE_WAIT_SOCKET || reason == LODE_WAIT_OTHER;
+}
+
 static void add_lengths(LodeDiagnosis *diagnosis, const LodeWaitBundle *bundle)
 {
 	g_autofree char *all = time_text(bundle->waiting_ns),
@@ -201,7 +211,9 @@ static void add_lengths(LodeDiagnosis *diagnosis, const LodeWaitBundle *bundle)
 			diagnosis, bundle->waiting_ns / 1e9, "s", "one wait of %s", all);
 	else
 		lode_diagnosis_add_evidence(diagnosis, bundle->count, "waits",
-			"%.0f waits of %s on average, %s at most, by %u %s: %s", bundle->count,
+			"%.0f waits%s of %s on average, %s at most, by %u %s: %s", bundle->count,
+			may_wait_again(bundle->first->reason) ? " (in as many calls, or fewer)"
+							      : "",
 			mean, longest, threads, who, all);
 }
 
@@ -390,17 +402,27 @@ static bool is_much(const LodeWaitDiagnosing *self)
 	       (waits->has_path && waits->path_running_ns < (1 - MUCH_SAVED) * waits->clock_ns);
 }
 
-void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uint32_t event,
-	const LodeOwnLines *own, const LodeCauseRules *rules)
+void lode_wait_diagnoses_add(
+	LodeDiagnoses *out, const LodeDiagnosisContext *context, const LodeCauseRules *rules)
 {
+	const LodeProfile *profile = context->profile;
+
 	if (profile->waits == NULL || !(profile->waits->clock_ns > 0))
 		return;
 	g_autoptr(GPtrArray) bundles = lode_wait_bundles_new();
-	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
+	g_autoptr(GArray) groups = lode_wait_groups_new(profile, context->own);
+	g_autoptr(GHashTable) foreign = lode_foreign_program_names(context);
 	g_autofree double *weights = NULL;
 	g_autoptr(GArray) repeats = lode_repeats_new(
 		profile, LODE_LEAST_BY_CLOCK * profile->waits->clock_ns, &weights);
-	LodeWaitDiagnosing self = {profile, profile->waits, own, rules, event, bundles, weights};
+	LodeWaitDiagnosing self = {.profile = profile,
+		.waits = profile->waits,
+		.own = context->own,
+		.rules = rules,
+		.event = context->event,
+		.bundles = bundles,
+		.repeats = weights,
+		.foreign = foreign};
 
 	lode_wait_bundles_gather(&self, groups);
 	bool has_much = is_much(&self);
@@ -410,6 +432,7 @@ void lode_wait_diagnoses_add(LodeDiagnoses *out, const LodeProfile *profile, uin
 		const LodeWaitBundle *bundle = lode_wait_bundle_at(&self, i);
 		if (bundle->high >= LODE_LEAST_BY_CLOCK && lode_wait_bundle_is_known(bundle) &&
 			bundle->children.kind != LODE_CHILDREN_FEW &&
+			!lode_wait_bundle_is_inner(&self, bundle) &&
 			!lode_wait_bundle_is_under_lock(&self, bundle) &&
 			!lode_wait_sleep_is_told_by_other(&self, bundle) &&
 			!lode_wait_bundle_is_for_waiting(&self, bundle, groups))

@@ -161,6 +161,10 @@ static void split_row(LodeProfile *profile, LodeWaits *waits, guint index, doubl
 	if (!(share > 0))
 		return;
 	others.object = lode_profile_intern(profile, LODE_WAIT_OTHERS);
+	if (!(share < 1)) {
+		row->object = others.object;
+		return;
+	}
 	others.waiting_ns *= share;
 	others.count *= share;
 	row->waiting_ns -= others.waiting_ns;

@@ -925,6 +925,117 @@ static void test_odd_figures(void)
 	g_assert_cmpuint(none->diagnoses->len, ==, 0);
 }
 
+/* A recorded program of the system alone, named as its file is, whose samples are in its own code.
+ */
+static LodeProfile *foreign_new(const char *path)
+{
+	LodeProfile *profile = profile_new(0.1, true);
+	const char *name = strrchr(path, '/') + 1;
+	const LodeStackThread thread = {lode_profile_intern(profile, name), 1, 1};
+	const LodeThreadTime time = {
+		.name = lode_profile_intern(profile, name), .pid = 1, .tid = 1};
+	LodeFrame code = frame(profile, "fn_12f0", 0);
+
+	code.image = lode_profile_intern(profile, path);
+	g_array_append_val(profile->stacks->threads, thread);
+	g_array_append_val(profile->thread_times, time);
+	made_sample(profile, made_stack(profile, code, LODE_NONE), 0.1 * S);
+	LODE_AT(profile->stacks->samples, LodeStackSample, 0).thread = 0;
+	LODE_AT(profile->events, LodeEvent, profile->weight_event).total = 0.1 * S;
+	return profile;
+}
+
+static LodeWait wait_of_foreign(
+	LodeProfile *profile, LodeWaitReason reason, const char *object, uint32_t tid)
+{
+	LodeWait row = wait_of(profile, reason, object, "post", tid, 0.8);
+
+	row.thread_name = (char *)"thread";
+	row.stack = made_stack(profile, frame(profile, "poll", 0), LODE_NONE);
+	return row;
+}
+
+/* Who calls a program of the system can change its options, and not its code. */
+static void test_of_system(void)
+{
+	static const struct {
+		const char *program;
+		LodeWaitReason reason;
+		const char *object;
+		const char *remedy; /* its beginning; NULL: no diagnosis */
+	} cases[] = {{"/usr/bin/fetch", LODE_WAIT_SLEEP, "1 s", "Look for an option"},
+		{"/usr/bin/fetch", LODE_WAIT_SOCKET, "tcp 10.0.0.1:80", "Several side by side"},
+		{"/usr/bin/fetch", LODE_WAIT_POLL, NULL, "Several side by side"},
+		{"/usr/bin/fetch", LODE_WAIT_SYNC, "/srv/note", "A setting that waits less"},
+		{"/usr/bin/fetch", LODE_WAIT_SYNC, "/srv/a.db-journal", "One transaction"},
+		{"/usr/bin/fetch", LODE_WAIT_POLL, "unix", NULL},
+		{"/usr/bin/fetch", LODE_WAIT_LOCK, "a lock", NULL},
+		{"/home/me/fetch", LODE_WAIT_SLEEP, "1 s", "Wait for the event"},
+		{"/home/me/fetch", LODE_WAIT_SOCKET, "tcp 10.0.0.1:80", "Send requests"},
+		{"/home/me/fetch", LODE_WAIT_POLL, "unix", "Send requests"},
+		{"/home/me/fetch", LODE_WAIT_SYNC, "/srv/note", "One sync"}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = foreign_new(cases[i].program);
+		made_wait(profile, wait_of_foreign(profile, cases[i].reason, cases[i].object, 2),
+			0.7 * S, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_test_message("case %u", i);
+		g_assert_cmpuint(all->diagnoses->len, ==, cases[i].remedy != NULL);
+		if (cases[i].remedy != NULL)
+			g_assert_true(g_str_has_prefix(
+				lode_diagnoses_at(all, 0)->remedy, cases[i].remedy));
+	}
+}
+
+/* That it starts itself again is not its caller's doing, unless it executes what that wrote. */
+static void test_parts_of_system(void)
+{
+	static const char *const paths[] = {
+		"/usr/bin/git", "/usr/bin/bash", "/usr/bin/perl", "/home/me/git"};
+
+	for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
+		g_autoptr(LodeProfile) profile = foreign_new(paths[i]);
+		const char *name = strrchr(paths[i], '/') + 1;
+		const LodeWaitProgram program = {
+			(char *)name, 7, 0.6 * S, 0.8 * S, 0.7 * S, 0.1 * S, 0.1 * S};
+		g_array_append_val(profile->waits->programs, program);
+		profile->n_processors = 2;
+		LodeWait row = wait_of_foreign(profile, LODE_WAIT_CHILD, name, 1);
+		row.thread_name = (char *)name;
+		made_wait(profile, row, NAN, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_test_message("%s", name);
+		g_assert_cmpuint(all->diagnoses->len, ==, i > 0);
+		if (i > 0)
+			g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, "wait-child");
+	}
+}
+
+/* "tar | head | xz": who writes to head waits for xz, as head does. */
+static void test_end_of_pipes(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.6, true);
+	const char *const names[] = {"tar", "head", "xz"};
+
+	profile->n_processors = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		LodeWait row = wait_of(
+			profile, LODE_WAIT_PIPE, names[i + 1], "post", 10 + i, i == 0 ? 0.9 : 0.8);
+		row.call = (char *)"write";
+		row.thread_name = (char *)names[i];
+		row.path_ns = 0;
+		made_wait(profile, row, NAN, 0);
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->title, ==, "waiting for the reader of a pipe: xz and 1 more");
+	/* 0.6 s of processor time take 0.3 s on two processors */
+	g_assert_true(fabs(one->clock_high - 0.7) < 1e-9);
+	g_assert_true(has_text(one, "200 waits (in as many calls, or fewer) of 8.5 ms on average"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -955,5 +1066,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/herd", test_herd);
 	g_test_add_func("/wait_diagnoses/few_samples", test_few_samples);
 	g_test_add_func("/wait_diagnoses/odd_figures", test_odd_figures);
+	g_test_add_func("/wait_diagnoses/of_system", test_of_system);
+	g_test_add_func("/wait_diagnoses/parts_of_system", test_parts_of_system);
+	g_test_add_func("/wait_diagnoses/end_of_pipes", test_end_of_pipes);
 	return g_test_run();
 }
