@@ -20,10 +20,12 @@
  *
  *   [address of the code, n] n × [address, line, discriminator, file NUL]
  *
- * V8 (seen in version 11.3, of Node 20) does three things of its own. It counts addresses from 64
+ * V8 (seen in version 11.3, of Node 20) does four things of its own. It counts addresses from 64
  * bytes before the code, where perf's ELF header will stand. It writes a file's name after it has
  * freed it, so that the first 16 bytes may be whatever malloc() keeps there, NULs among them. And
- * it names the file also in the name of the function: `JS:*name FILE:LINE:COLUMN`.
+ * it names the file also in the name of the function: `JS:*name FILE:LINE:COLUMN`. For baseline code
+ * (`JS:^name`) it writes offsets of bytecodes in place of those of the code that they became, which
+ * is some seven to ten times as long: they are stretched to its length.
  *
  * After the lines of lode's agent stands what they were inlined by:
  * docs/reference/formats/jitdump.md.
@@ -32,6 +34,7 @@
 enum {
 	ELF_HEADER_SIZE = 64,
 	FREED_SIZE = 16, /* what malloc() writes into memory that was freed */
+	BASELINE_ENTRY_SIZE = 24, /* of baseline code, before that of the first bytecode */
 };
 
 /* Text of the file as valid UTF-8, kept once. */
@@ -61,6 +64,25 @@ static uint64_t line_bias(const LodeJitUnit *unit, GArray *lines, guint first)
 	return ELF_HEADER_SIZE;
 }
 
+/* Baseline code has the bytecodes in their order, each as long as its operation needs: a line is
+ * found to within one bytecode or two. The last that has a line mostly returns. */
+static void stretch_lines(const LodeJitUnit *unit, LodeJitLine *lines, guint n)
+{
+	uint64_t length = 0;
+
+	if (!g_str_has_prefix(unit->name, "JS:^"))
+		return;
+	for (guint i = 0; i < n; i++)
+		length = MAX(length, lines[i].address + 1);
+	if (length + BASELINE_ENTRY_SIZE >= unit->size)
+		return;
+	for (guint i = 0; i < n; i++)
+		if (lines[i].address > 0)
+			lines[i].address = BASELINE_ENTRY_SIZE +
+			                   lines[i].address *
+			                           (unit->size - BASELINE_ENTRY_SIZE) / length;
+}
+
 static int compare_lines(const void *a, const void *b, void *data)
 {
 	const LodeJitLine *x = a, *y = b;
@@ -83,6 +105,7 @@ static bool settle_lines(LodeJitdump *self, LodeJitUnit *unit, guint first)
 		if (lines[i].address > unit->size)
 			return false;
 	}
+	stretch_lines(unit, lines + first, self->lines->len - first);
 	/* stable: of equal addresses the last one written stays last */
 	g_qsort_with_data(lines + first, (gint)(self->lines->len - first), sizeof *lines,
 		compare_lines, NULL);

@@ -229,6 +229,31 @@ static void test_v8_lines(void)
 		g_assert_cmpuint(line_of(dump, unit_at(dump, i), 0)->address, ==, expected[i]);
 }
 
+/* Offsets of bytecodes, the last of which returns, are stretched to the baseline code's length. */
+static void test_baseline_lines(void)
+{
+	static const char *const names[] = {"JS:^f", "JS:*f"};
+	static const uint64_t offsets[] = {0, 50, 99};
+	static const uint64_t expected[][3] = {{0, 24 + 500, 24 + 990}, {0, 50, 99}};
+	JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+	g_autoptr(LodeJitdump) dump = NULL;
+
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+		uint64_t address = 0x1000 * (i + 1);
+		put_debug_info(&bytes, address, G_N_ELEMENTS(offsets), 63);
+		for (guint k = 0; k < G_N_ELEMENTS(offsets); k++)
+			put_line(&bytes, address + 64 + offsets[k], 5 + k, "a.js");
+		put_load(&bytes, &(JitdumpLoad){i + 1, address, 1024, i, names[i], 0});
+	}
+	dump = open_good(&bytes);
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+		for (guint k = 0; k < G_N_ELEMENTS(offsets); k++) {
+			const LodeJitLine *line = line_of(dump, unit_at(dump, i), k);
+			g_assert_cmpuint(line->address, ==, expected[i][k]);
+			g_assert_cmpuint(line->line, ==, 5 + k);
+		}
+}
+
 /* V8 writes names that it has freed: 16 bytes of them are malloc's. */
 static void test_freed_names(void)
 {
@@ -639,6 +664,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/jitdump/random_places", test_random_places);
 	g_test_add_func("/jitdump/stale_moves", test_stale_moves);
 	g_test_add_func("/jitdump/v8_lines", test_v8_lines);
+	g_test_add_func("/jitdump/baseline_lines", test_baseline_lines);
 	g_test_add_func("/jitdump/other-scripts", test_lines_of_other_scripts);
 	g_test_add_func("/jitdump/freed_names", test_freed_names);
 	g_test_add_func("/jitdump/broken_lines", test_broken_lines);
