@@ -56,24 +56,26 @@ static void limit_time(gpointer data)
 	alarm(PROBE_S);
 }
 
-/* One that is not Node.js, but called so, may do anything: it gets neither our input nor output,
- * and no more than some seconds. */
-static bool has_node_option(const char *program, const char *option)
+/* Its options, which the caller frees; NULL: it says none. One that is not Node.js, but called so,
+ * may do anything: it gets neither our input nor output, and no more than some seconds. */
+static char *list_node_options(const char *program)
 {
 	const char *command[] = {program, "--v8-options", NULL};
-	g_autofree char *options = NULL;
+	char *options = NULL;
 
-	return g_spawn_sync(NULL, (char **)command, NULL,
-		       G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, limit_time, NULL, &options,
-		       NULL, NULL, NULL) &&
-	       strstr(options, option) != NULL;
+	g_spawn_sync(NULL, (char **)command, NULL,
+		G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, limit_time, NULL, &options, NULL,
+		NULL, NULL);
+	return options;
 }
 
 static void add_node_arguments(LodeJitRuntime *self, const char *const *argv)
 {
-	static const char option[] = "--perf-prof", path_option[] = "--perf-prof-path";
+	static const char option[] = "--perf-prof", path_option[] = "--perf-prof-path",
+			  interpreted[] = "--interpreted-frames-native-stack";
 	bool is_users = g_strv_contains(argv, option) || has_option_in("NODE_OPTIONS", option);
-	bool has_path = !is_users && has_node_option(argv[0], path_option);
+	g_autofree char *options = is_users ? NULL : list_node_options(argv[0]);
+	bool has_path = options != NULL && strstr(options, path_option) != NULL;
 
 	if (!is_users) {
 		g_autoptr(GString) log = g_string_new(self->directory);
@@ -83,6 +85,9 @@ static void add_node_arguments(LodeJitRuntime *self, const char *const *argv)
 		g_string_prepend(log, "--logfile=");
 		g_string_append(log, "/" V8_LOG);
 		add(self, option);
+		/* functions that are interpreted have code of their own, by which they are known */
+		if (options != NULL && strstr(options, interpreted) != NULL)
+			add(self, interpreted);
 		add(self, log->str);
 		self->are_dumps_ours = true;
 	}

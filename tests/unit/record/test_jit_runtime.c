@@ -272,19 +272,22 @@ static void test_jdk_tools(Fixture *self, const void *data)
 		g_setenv("LODE_JVM_AGENT", old_agent, TRUE);
 }
 
-/* Where it says that it can write elsewhere, it is told where. */
+/* Where it says that it can write elsewhere, it is told where; likewise of code for functions that
+ * are interpreted. */
 static void test_node_directory(Fixture *self, const void *data)
 {
 	g_auto(GStrv) parts = g_strsplit(self->recording, "%", -1);
 	g_autofree char *escaped = g_strjoinv("%%", parts);
 	g_autofree char *expected = g_strdup_printf(
-		"runner --perf-prof --logfile=%s/v8.log --perf-prof-path=%s a.js", escaped,
-		self->recording);
+		"runner --perf-prof --interpreted-frames-native-stack --logfile=%s/v8.log "
+		"--perf-prof-path=%s a.js",
+		escaped, self->recording);
 
 	(void)data;
 	make_program(self, "node", "runner");
 	write_file(
-		"node", "#!/bin/sh\n[ \"$*\" != --v8-options ] || echo '  --perf-prof-path (x)'\n");
+		"node", "#!/bin/sh\n[ \"$*\" != --v8-options ] || echo '  --perf-prof-path (x)"
+			"  --interpreted-frames-native-stack (x)'\n");
 	g_assert_cmpint(g_chmod("node", 0755), ==, 0);
 	g_autoptr(LodeJitRuntime) runtime = prepare(self, "runner a.js");
 	check_argv(runtime, expected);
