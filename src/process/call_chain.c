@@ -370,16 +370,16 @@ static const char *name_of_made(LodePlaces *places, const LodePlace *place)
 	return function != NULL ? function->name : NULL;
 }
 
-/* Whether code that was made at run time is Java's own library's, or a stub of HotSpot's. V8's
- * names have colons. */
-static bool is_of_java(LodePlaces *places, const LodePlace *place)
+/* Whether code that was made at run time is Java's own library's, a stub of HotSpot's, or of a
+ * module that is built into Node.js. V8's names have colons. */
+static bool is_of_runtime(LodePlaces *places, const LodePlace *place)
 {
 	const LodeCodeImage *image = lode_code_images_peek(
 		lode_places_images(places), place->image);
 	const char *name = name_of_made(places, place);
 
 	if (name == NULL || strchr(name, ':') != NULL)
-		return false;
+		return name != NULL && strstr(name, " node:") != NULL;
 	const LodeFrame frame = {.function = (char *)name, .image = (char *)image->path};
 	return !lode_is_own_frame(&frame);
 }
@@ -422,7 +422,7 @@ static void find_by_stack(LodePlaces *places, const LodeSampledCode *sampled,
 		g_array_append_val(out_callers, at);
 		is_done = is_top && at.image != LODE_NONE && was_below &&
 		          !is_below_user(places, &at) && !is_of_language(places, &at) &&
-		          (!is_of_java(places, &at) || is_interpreted(places, &at));
+		          (!is_of_runtime(places, &at) || is_interpreted(places, &at));
 	}
 }
 

@@ -34,6 +34,9 @@ enum {
 	FEWEST_STACK_BYTES = 256,
 	MOST_STACK_BYTES = 2048,
 	STACK_BYTES_A_SECOND = 4 << 20,
+	/* Run-time environments have their own functions, with large buffers, between those of the
+	 * user and where the time is. */
+	RUNTIME_FACTOR = 3,
 	PAGE_FAULTS = 61, /* to a sample of them: a prime, as loops touch pages by powers */
 };
 
@@ -141,10 +144,12 @@ static void set_rates(LodePerfSamplerOptions *options, bool is_alone)
 
 /* Chains by frame pointers have the callers already; completed by the top of the stack as far as
  * that reaches, they would begin at different functions. */
-static uint16_t stack_bytes(const LodeProgramRecordingOptions *options, uint64_t frequency)
+static uint16_t stack_bytes(
+	const LodeProgramRecordingOptions *options, uint64_t frequency, unsigned factor)
 {
 	uint64_t affordable = STACK_BYTES_A_SECOND / frequency;
-	uint16_t some = (uint16_t)CLAMP(affordable, FEWEST_STACK_BYTES, MOST_STACK_BYTES);
+	uint16_t some = (uint16_t)(factor *
+				   CLAMP(affordable, FEWEST_STACK_BYTES, MOST_STACK_BYTES));
 
 	return options->has_no_registers || options->has_call_chains ||
 	                       options->user_stack_bytes > some
@@ -214,7 +219,8 @@ static bool sample(Session *self, GError **error)
 
 	if (sampler.frequency == 0)
 		set_rates(&sampler, is_alone);
-	sampler.user_stack_bytes = stack_bytes(options, sampler.frequency);
+	sampler.user_stack_bytes = stack_bytes(options, sampler.frequency,
+		runtime != NULL && runtime->name != NULL ? RUNTIME_FACTOR : 1);
 	gint64 start_us = g_get_monotonic_time();
 	double processor_start = children_seconds();
 	g_autoptr(LodePerfSampling) sampled = lode_perf_sampler_run(&sampler, NULL, error);

@@ -63,9 +63,8 @@ static char *list_node_options(const char *program)
 	const char *command[] = {program, "--v8-options", NULL};
 	char *options = NULL;
 
-	g_spawn_sync(NULL, (char **)command, NULL,
-		G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, limit_time, NULL, &options, NULL,
-		NULL, NULL);
+	g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
+		limit_time, NULL, &options, NULL, NULL, NULL);
 	return options;
 }
 

@@ -23,7 +23,8 @@
  * V8 (seen in version 11.3, of Node 20) does four things of its own. It counts addresses from 64
  * bytes before the code, where perf's ELF header will stand. It writes a file's name after it has
  * freed it, so that the first 16 bytes may be whatever malloc() keeps there, NULs among them. And
- * it names the file also in the name of the function: `JS:*name FILE:LINE:COLUMN`. For baseline code
+ * it names the file also in the name of the function: `JS:*name FILE:LINE:COLUMN`. For baseline
+ * code
  * (`JS:^name`) it writes offsets of bytecodes in place of those of the code that they became, which
  * is some seven to ten times as long: they are stretched to its length.
  *
@@ -33,7 +34,7 @@
 
 enum {
 	ELF_HEADER_SIZE = 64,
-	FREED_SIZE = 16, /* what malloc() writes into memory that was freed */
+	FREED_SIZE = 16,          /* what malloc() writes into memory that was freed */
 	BASELINE_ENTRY_SIZE = 24, /* of baseline code, before that of the first bytecode */
 };
 
@@ -79,8 +80,8 @@ static void stretch_lines(const LodeJitUnit *unit, LodeJitLine *lines, guint n)
 	for (guint i = 0; i < n; i++)
 		if (lines[i].address > 0)
 			lines[i].address = BASELINE_ENTRY_SIZE +
-			                   lines[i].address *
-			                           (unit->size - BASELINE_ENTRY_SIZE) / length;
+			                   lines[i].address * (unit->size - BASELINE_ENTRY_SIZE) /
+			                           length;
 }
 
 static int compare_lines(const void *a, const void *b, void *data)

@@ -285,9 +285,8 @@ static void test_node_directory(Fixture *self, const void *data)
 
 	(void)data;
 	make_program(self, "node", "runner");
-	write_file(
-		"node", "#!/bin/sh\n[ \"$*\" != --v8-options ] || echo '  --perf-prof-path (x)"
-			"  --interpreted-frames-native-stack (x)'\n");
+	write_file("node", "#!/bin/sh\n[ \"$*\" != --v8-options ] || echo '  --perf-prof-path (x)"
+			   "  --interpreted-frames-native-stack (x)'\n");
 	g_assert_cmpint(g_chmod("node", 0755), ==, 0);
 	g_autoptr(LodeJitRuntime) runtime = prepare(self, "runner a.js");
 	check_argv(runtime, expected);
