@@ -21,6 +21,9 @@
 #define LODE_WAITING_EVENT "waiting"
 #define LODE_CLOCK_EVENT "clock"
 
+/* The object of waits for the lock that the thread of CPython has that runs Python code. */
+#define LODE_WAIT_GIL "CPython's GIL"
+
 /* The object of waits for a processor that another program had, or a quota kept back. */
 #define LODE_WAIT_OTHERS "other programs"
 

@@ -2,12 +2,16 @@
 #include "analyses/waits/wait_groups.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/text/command_words.h"
 #include "model/process.h"
 #include "model/profile.h"
 
 #include <string.h>
 
 enum { MANY = 20, SEVERAL = 3 };
+
+/* Of the lives of shells. */
+static const double MOSTLY = 0.5;
 
 /* A process that lives no longer was mostly started and ended. */
 static const double SHORT_NS = 20e6;
@@ -195,4 +199,52 @@ void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GP
 void lode_children_clear(LodeChildren *self)
 {
 	g_clear_pointer(&self->text, g_free);
+}
+
+/* How long the shells of a process lived, and slept. */
+typedef struct {
+	double lived_ns, slept_ns;
+} Shells;
+
+static Shells *shells_of(GHashTable *by_pid, uint32_t pid)
+{
+	Shells *shells = g_hash_table_lookup(by_pid, GUINT_TO_POINTER(pid));
+
+	if (shells == NULL)
+		g_hash_table_insert(by_pid, GUINT_TO_POINTER(pid), shells = g_new0(Shells, 1));
+	return shells;
+}
+
+static bool is_shell(const LodeWaitProcess *process)
+{
+	return process->name != NULL && lode_is_shell(process->name);
+}
+
+GHashTable *lode_pids_that_pause(const LodeWaits *waits)
+{
+	GHashTable *pids = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) by_pid = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	const LodeWaitProcess *all = (const LodeWaitProcess *)(const void *)waits->processes->data;
+	GHashTableIter iter;
+	void *pid, *shells;
+
+	for (guint i = 0; i < waits->processes->len; i++) {
+		const LodeWaitProcess *by = all[i].parent < waits->processes->len
+		                                    ? &all[all[i].parent]
+		                                    : NULL;
+		if (by == NULL)
+			continue;
+		double life_ns = (double)(all[i].end_ns - all[i].begin_ns);
+		if (is_shell(&all[i]))
+			shells_of(by_pid, by->pid)->lived_ns += life_ns;
+		if (g_strcmp0(all[i].name, LODE_SLEEP_PROGRAM) == 0 && is_shell(by) &&
+			by->parent < waits->processes->len)
+			shells_of(by_pid, all[by->parent].pid)->slept_ns += life_ns;
+	}
+	g_hash_table_iter_init(&iter, by_pid);
+	while (g_hash_table_iter_next(&iter, &pid, &shells))
+		if (((const Shells *)shells)->slept_ns >
+			MOSTLY * ((const Shells *)shells)->lived_ns)
+			g_hash_table_add(pids, pid);
+	return pids;
 }

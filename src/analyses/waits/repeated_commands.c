@@ -2,9 +2,12 @@
 #include "analyses/waits/wait_groups.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/text/command_words.h"
 #include "model/index.h"
 #include "model/profile.h"
 #include "model/waits.h"
+
+#include <string.h>
 
 /* Fewer may be by chance. */
 enum { LEAST_SAME = 5 };
@@ -37,11 +40,26 @@ static bool is_known(const LodeWaitProcess *process)
 	       process->output != NULL;
 }
 
+/* Whether a shell was started for one such command alone, as system(3) does. */
+static bool is_of_changing(const LodeWaitProcess *process)
+{
+	g_auto(GStrv) words = NULL, inner = NULL;
+	int n = 0;
+
+	if (process->name == NULL || !lode_is_shell(process->name) ||
+		!g_shell_parse_argv(process->command, &n, &words, NULL) || n != 3 ||
+		strcmp(words[1], "-c") != 0 || strpbrk(words[2], "|;&<>$`()\n") != NULL ||
+		!g_shell_parse_argv(words[2], &n, &inner, NULL))
+		return false;
+	return g_strv_contains(changing, inner[0]);
+}
+
 static bool can_be_repeated(const LodeWaitProcess *process)
 {
 	return process->parent != LODE_NONE && is_known(process) && !process->is_cut &&
 	       has_read_output(process) &&
-	       !g_strv_contains(changing, process->name != NULL ? process->name : "");
+	       !g_strv_contains(changing, process->name != NULL ? process->name : "") &&
+	       !is_of_changing(process);
 }
 
 /* Equal of the same commands; the caller frees it. */
@@ -160,6 +178,17 @@ static void count(const Search *self, LodeRepeatedCommand *command, double *weig
 		0);
 }
 
+/* Whether one has the other started, by itself or by a shell. */
+static bool has_started(const LodeWaits *waits, uint32_t parent, const LodeWaitProcess *process)
+{
+	const LodeWaitProcess *by = process->parent < waits->processes->len
+	                                    ? process_at(waits, process->parent)
+	                                    : NULL;
+
+	return process->parent == parent ||
+	       (by != NULL && by->parent == parent && by->name != NULL && lode_is_shell(by->name));
+}
+
 /* Whether the parent looks again and again whether something has changed. */
 static bool is_polling(const LodeWaits *waits, uint32_t parent, guint same)
 {
@@ -173,7 +202,8 @@ static bool is_polling(const LodeWaits *waits, uint32_t parent, guint same)
 	}
 	for (guint i = 0; i < waits->processes->len; i++) {
 		const LodeWaitProcess *one = process_at(waits, i);
-		sleeps += one->parent == parent && g_strcmp0(one->name, LODE_SLEEP_PROGRAM) == 0;
+		sleeps += g_strcmp0(one->name, LODE_SLEEP_PROGRAM) == 0 &&
+		          has_started(waits, parent, one);
 	}
 	return asleep >= MUCH_SLEEP * waits->clock_ns || sleeps * SAME_OF_A_SLEEP >= same;
 }

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
+#include "base/text/command_words.h"
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -259,6 +260,17 @@ static bool is_for_sleep(const LodeWait *row)
 	return row->reason == LODE_WAIT_CHILD && g_strcmp0(row->object, LODE_SLEEP_PROGRAM) == 0;
 }
 
+/* A row as it is told: a shell that a program starts to sleep is a pause. */
+static LodeWait row_of(const LodeProfile *profile, guint i, GHashTable *that_pause)
+{
+	LodeWait row = g_array_index(profile->waits->rows, LodeWait, i);
+
+	if (row.reason == LODE_WAIT_CHILD && row.object != NULL && lode_is_shell(row.object) &&
+		g_hash_table_contains(that_pause, GUINT_TO_POINTER(row.pid)))
+		row.object = (char *)LODE_SLEEP_PROGRAM;
+	return row;
+}
+
 /* Waits of "other" calls are alike only in the same call, and those without a place in the same
  * function. */
 static char *key_of(const LodeProfile *profile, const LodeWait *row, const LodeWaitPlace *place)
@@ -289,18 +301,21 @@ GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own
 	g_autoptr(GPtrArray) all = g_ptr_array_new();
 
 	g_array_set_clear_func(groups, clear_group);
-	for (guint i = 0; profile->waits != NULL && i < profile->waits->rows->len; i++) {
-		const LodeWait *row = &g_array_index(profile->waits->rows, LodeWait, i);
-		LodeWaitPlace place = lode_wait_place_of(profile, own, row->stack);
-		g_autofree char *key = key_of(profile, row, &place);
+	if (profile->waits == NULL)
+		return groups;
+	g_autoptr(GHashTable) that_pause = lode_pids_that_pause(profile->waits);
+	for (guint i = 0; i < profile->waits->rows->len; i++) {
+		const LodeWait row = row_of(profile, i, that_pause);
+		LodeWaitPlace place = lode_wait_place_of(profile, own, row.stack);
+		g_autofree char *key = key_of(profile, &row, &place);
 		Gathered *one = g_hash_table_lookup(by_key, key);
 		if (one == NULL) {
-			one = gathered_new(row, &place);
+			one = gathered_new(&row, &place);
 			g_hash_table_insert(by_key, g_steal_pointer(&key), one);
 			g_ptr_array_add(all, one);
 		}
 		g_array_append_val(one->group.rows, i);
-		add_row(one, profile, own, row, &place);
+		add_row(one, profile, own, &row, &place);
 	}
 	for (guint i = 0; i < all->len; i++)
 		gathered_free(g_ptr_array_index(all, i), groups);

@@ -131,6 +131,10 @@ void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GP
 	double waiting_ns, const double *left_out);
 void lode_children_clear(LodeChildren *self);
 
+/* The processes (by pid) whose shells mostly waited for the command sleep, as those of a program
+ * that sleeps by system(3): waits for these shells are pauses. The caller unrefs the set. */
+GHashTable *lode_pids_that_pause(const LodeWaits *waits);
+
 /*
  * Commands that one process has others execute again and again: the same program with the same
  * arguments, environment, directory and input, whose output it reads.

@@ -299,7 +299,7 @@ static const FunctionRow functions[] = {
 	/* CPython */
 	{"PyThread_acquire_lock*", {LODE_WAIT_CONDITION, "a Python lock", NULL, true}},
 	{"take_gil PyEval_RestoreThread PyEval_AcquireThread PyEval_AcquireLock",
-		{LODE_WAIT_LOCK, "CPython's GIL", NULL, true}},
+		{LODE_WAIT_LOCK, LODE_WAIT_GIL, NULL, true}},
 	/* HotSpot */
 	{"ObjectMonitor::enter* ObjectMonitor::EnterI* ObjectMonitor::ReenterI*",
 		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
@@ -369,7 +369,7 @@ static const struct {
 	{"list_all_lock", "the list of stdio's files"},
 	{"_rtld_global", "the dynamic loader's lock"},
 	{"__exit_funcs_lock", "the exit handlers' lock"},
-	{"_PyRuntime", "CPython's GIL"},
+	{"_PyRuntime", LODE_WAIT_GIL},
 };
 
 const char *lode_wait_variable_words(const char *variable)

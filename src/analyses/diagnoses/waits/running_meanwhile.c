@@ -119,11 +119,28 @@ static Meanwhile sum_meanwhile(const LodeWaitDiagnosing *self, const LodeWaitBun
 	return sum;
 }
 
+/* Whether the threads that are waited for wait for a lock in turn, which is told itself: the work
+ * is divided among them already. */
+static bool is_for_divided(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	for (guint i = 0; i < self->bundles->len; i++) {
+		const LodeWaitBundle *lock = lode_wait_bundle_at(self, i);
+		if (lock->first->reason == LODE_WAIT_LOCK && lode_wait_bundle_is_known(lock) &&
+			lock->high >= LODE_LEAST_BY_CLOCK && g_hash_table_size(lock->threads) > 1 &&
+			lock->waiting_ns >= LODE_WAIT_MOSTLY * bundle->most_ns)
+			return true;
+	}
+	return false;
+}
+
 bool lode_wait_bundle_is_for_waiting(
 	const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle, const GArray *groups)
 {
-	if (!lode_wait_bundle_is_serial(bundle) ||
-		lode_wait_find_other(groups, bundle, SOME) == NULL)
+	if (!lode_wait_bundle_is_serial(bundle))
+		return false;
+	if (is_for_divided(self, bundle))
+		return true;
+	if (lode_wait_find_other(groups, bundle, SOME) == NULL)
 		return false;
 	const Meanwhile sum = sum_meanwhile(self, bundle);
 	return sum.ran_ns < LODE_WAIT_MOSTLY * bundle->most_ns &&

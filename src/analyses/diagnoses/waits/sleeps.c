@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/waits/wait_bundles.h"
 
 #include "base/arrays/sum_table.h"
+#include "base/text/command_words.h"
 
 /* A thread that looks again does so after a few times, which it chose; where there are more, the
  * sleep stands for something. */
@@ -38,6 +39,24 @@ bool lode_wait_sleep_is_work(const LodeWaitBundle *bundle, const GArray *groups)
 	return false;
 }
 
+/* Who started a process, but for a shell that was started for it alone; NULL: not known. */
+static const char *starter_of(const LodeWaitDiagnosing *self, const LodeWaitProcess *process)
+{
+	const guint n = self->waits->processes->len;
+	const LodeWaitProcess *by = process->parent < n
+	                                    ? lode_wait_process_at(self, process->parent)
+	                                    : NULL;
+
+	if (by != NULL && by->name != NULL && lode_is_shell(by->name) && by->command != NULL &&
+		by->parent < n) {
+		g_autofree char *alone = g_strdup_printf("-c '%s'",
+			process->command != NULL ? process->command : LODE_SLEEP_PROGRAM);
+		if (g_str_has_suffix(by->command, alone))
+			by = lode_wait_process_at(self, by->parent);
+	}
+	return by != NULL ? by->name : NULL;
+}
+
 const char *lode_wait_sleep_starter(const LodeWaitDiagnosing *self, guint *out_all)
 {
 	g_autoptr(GHashTable) sums = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
@@ -50,9 +69,7 @@ const char *lode_wait_sleep_starter(const LodeWaitDiagnosing *self, guint *out_a
 		if (g_strcmp0(one->name, LODE_SLEEP_PROGRAM) != 0)
 			continue;
 		all++;
-		const char *by = one->parent < self->waits->processes->len
-		                         ? lode_wait_process_at(self, one->parent)->name
-		                         : NULL;
+		const char *by = starter_of(self, one);
 		double *sum = by != NULL ? lode_sum_at(sums, by) : NULL;
 		if (sum != NULL && ++*sum > best) {
 			best = *sum;

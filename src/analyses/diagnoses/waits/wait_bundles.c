@@ -160,6 +160,12 @@ bool lode_wait_bundle_is_held_in_sleep(const LodeWaitBundle *bundle)
 	       strstr(bundle->first->holder_call, "nanosleep") != NULL;
 }
 
+bool lode_wait_bundle_is_for_gil(const LodeWaitBundle *self)
+{
+	return self->first->reason == LODE_WAIT_LOCK &&
+	       g_strcmp0(self->first->object, LODE_WAIT_GIL) == 0;
+}
+
 bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *sleep)
 {
 	const LodeWaitPlace *place = &sleep->first->place;
@@ -175,13 +181,36 @@ bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWa
 	return false;
 }
 
+/* How many of the threads that wait lived at once, on average: where a service starts one for each
+ * request, no thread by itself waits for long. At least 1. */
+static double threads_at_once(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const GArray *times = self->profile->thread_times;
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+	double lives_ns = 0;
+
+	for (guint i = 0; i < times->len; i++) {
+		const LodeThreadTime *time = &g_array_index(times, LodeThreadTime, i);
+		uint64_t key = (uint64_t)time->pid << 32 | time->tid;
+		if (!g_hash_table_contains(bundle->threads, &key) || time->end_ns < time->begin_ns)
+			continue;
+		lives_ns += (double)(time->end_ns - time->begin_ns);
+		begin_ns = MIN(begin_ns, time->begin_ns);
+		end_ns = MAX(end_ns, time->end_ns);
+	}
+	return end_ns > begin_ns ? MAX(lives_ns / (double)(end_ns - begin_ns), 1)
+	                         : g_hash_table_size(bundle->threads);
+}
+
 static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 {
 	const LodeWaits *waits = self->waits;
 
 	bundle->low = NAN;
 	if (!waits->has_path)
-		bundle->high = bundle->most_ns / waits->clock_ns;
+		bundle->high = MAX(bundle->most_ns,
+				       bundle->waiting_ns / threads_at_once(self, bundle)) /
+		               waits->clock_ns;
 	else if (bundle->cause >= waits->causes->len ||
 		 bundle->first->reason == LODE_WAIT_PROCESSOR)
 		bundle->high = bundle->path_ns / waits->clock_ns;
@@ -251,7 +280,8 @@ void lode_wait_bundles_gather(LodeWaitDiagnosing *self, const GArray *groups)
 	for (guint i = 0; i < self->bundles->len; i++) {
 		LodeWaitBundle *bundle = g_ptr_array_index(self->bundles, i);
 		set_savings(self, bundle);
-		if (bundle->first->reason == LODE_WAIT_CHILD)
+		if (bundle->first->reason == LODE_WAIT_CHILD &&
+			!lode_wait_is_for_sleep(bundle->first))
 			lode_children_init(&bundle->children, self->profile, bundle->groups,
 				bundle->waiting_ns, self->repeats);
 		bound_by_processors(self, bundle);

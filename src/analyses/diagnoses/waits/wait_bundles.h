@@ -83,6 +83,9 @@ bool lode_wait_bundle_is_serial(const LodeWaitBundle *self);
 bool lode_wait_bundle_is_held_in_waits(const LodeWaitBundle *self);
 bool lode_wait_bundle_is_held_in_sleep(const LodeWaitBundle *self);
 
+/* Whether it is for CPython's global lock, which no place in the program takes. */
+bool lode_wait_bundle_is_for_gil(const LodeWaitBundle *self);
+
 /* A sleep under a lock goes away with what waits for the lock, or is waited for by nobody. */
 bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *sleep);
 

@@ -105,6 +105,8 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-holder:call", &words);
 	if (lode_wait_bundle_is_held_in_sleep(bundle))
 		lode_cause_rules_add_words(self->rules, "wait-holder:sleep", &words);
+	if (lode_wait_bundle_is_for_gil(bundle))
+		lode_cause_rules_add_words(self->rules, "wait-lock:gil", &words);
 	if (is_pause)
 		lode_cause_rules_add_words(self->rules, "wait-sleep:command", &words);
 	if (is_for_journal(self, bundle))

@@ -2,6 +2,7 @@
 /* Diagnoses of waiting, on waits made by hand. */
 #include "analyses/diagnoses/diagnose.h"
 #include "analyses/diagnoses/diagnosis_context.h"
+#include "analyses/diagnoses/thread_diagnoses.h"
 #include "model/findings.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -1036,6 +1037,119 @@ static void test_end_of_pipes(void)
 	g_assert_true(has_text(one, "200 waits (in as many calls, or fewer) of 8.5 ms on average"));
 }
 
+/* awk's system("sleep 0.1"): a pause, not a process in a row nor a command whose output to keep. */
+static void test_sleep_of_shells(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+	const LodeWaitProgram programs[] = {
+		{(char *)"sh", 8, 0.02 * S, 0.8 * S, 0.8 * S, 0.02 * S, 0.02 * S},
+		{(char *)"sleep", 8, 0.02 * S, 0.78 * S, 0.78 * S, 0.02 * S, 0.02 * S}};
+
+	profile->n_processors = 2;
+	g_array_append_vals(profile->waits->programs, programs, 2);
+	uint32_t awk = add_process(profile, LODE_NONE, "awk", "awk -f loop.awk", 0);
+	for (guint i = 0; i < 8; i++) {
+		uint32_t sh = add_process(profile, awk, "sh", "sh -c 'sleep 0.1'", 0.1 * i);
+		add_process(profile, sh, "sleep", "sleep 0.1", 0.1 * i);
+		LodeWait row = wait_of(profile, LODE_WAIT_SLEEP, "0.1 s", "nap", 20 + i, 0.097);
+		row.stack = LODE_NONE;
+		row.thread_name = (char *)"sleep";
+		row.pid = 20 + i;
+		row.count = 1;
+		made_wait(profile, row, 0.09 * S, 0.097 * S);
+	}
+	LodeWait waits = wait_of(profile, LODE_WAIT_CHILD, "sh", "each", 1000, 0.8);
+	waits.pid = 1000;
+	waits.thread_name = (char *)"awk";
+	waits.path_ns = 0;
+	made_wait(profile, waits, 0.75 * S, 0.8 * S);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==, "pauses: sleep ×8, started by awk");
+}
+
+/* Only the thread that has the lock runs Python code: processes help, and more threads do not. */
+static void test_global_lock(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(1, true);
+	LodeWait join = wait_of(profile, LODE_WAIT_CONDITION, "a Python lock", "main", 1, 0.95);
+
+	join.path_ns = 0;
+	made_wait(profile, join, 0.1 * S, 0.95 * S);
+	for (uint32_t i = 0; i < 2; i++) {
+		LodeWait row = wait_of(
+			profile, LODE_WAIT_LOCK, LODE_WAIT_GIL, "crunch", 10 + i, 0.45);
+		row.path_ns = 0;
+		made_wait(profile, row, 0.3 * S, 0.5 * S);
+		LODE_AT(profile->waits->rows, LodeWait, i + 1).cause = 1;
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->name, ==, "wait-lock@" LODE_WAIT_GIL);
+	g_assert_true(g_str_has_prefix(one->remedy, "Processes"));
+}
+
+/* Threads of a service that each serve one request: all of them, as many as there are at once. */
+static void test_short_threads(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.1, false);
+
+	for (uint32_t i = 0; i < 20; i++) {
+		const LodeThreadTime time = {.name = (char *)"worker",
+			.pid = 1,
+			.tid = 10 + i,
+			.begin_ns = (uint64_t)(0.05 * S) * (i / 2 * 2),
+			.end_ns = (uint64_t)(0.05 * S) * (i / 2 * 2 + 2)};
+		LodeWait row = wait_of(profile, LODE_WAIT_SYNC, "/srv/db", "store", 10 + i, 0.05);
+		g_array_append_val(profile->thread_times, time);
+		row.count = 10;
+		made_wait(profile, row, NAN, 0);
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	g_assert_true(fabs(lode_diagnoses_at(all, 0)->clock_high - 0.5) < 1e-6);
+}
+
+static LodeDiagnosis *added(LodeDiagnoses *all, const char *cause, LodeScopeKind scope,
+	const char *function, double saves)
+{
+	LodeDiagnosis *one = lode_diagnosis_new(cause, scope);
+
+	one->function = g_strdup(function);
+	one->remedy = g_strdup("Do less of it: the rest");
+	one->time = scope == LODE_SCOPE_WAIT ? 0 : saves;
+	one->clock_high = saves;
+	g_ptr_array_add(all->diagnoses, one);
+	return one;
+}
+
+/* One lock is told once; what is of the same time is said to be. */
+static void test_joined(void)
+{
+	g_autoptr(LodeDiagnoses) all = lode_diagnoses_new();
+
+	all->is_by_clock = true;
+	added(all, "wait-lock", LODE_SCOPE_WAIT, "post", 0.6);
+	added(all, "division", LODE_SCOPE_LOOP, "post", 0.5);
+	added(all, "service-lock", LODE_SCOPE_SERVICE, "post", 0.3);
+	added(all, "atomic", LODE_SCOPE_LOOP, "seal", 0.2);
+	added(all, "wait-lock", LODE_SCOPE_WAIT, "seal", 0.1);
+	added(all, "service-lock", LODE_SCOPE_SERVICE, NULL, 0.05);
+	lode_wait_diagnoses_join_locks(all);
+	lode_wait_diagnoses_tell_overlaps(all);
+	print_all(all);
+	g_assert_cmpuint(all->diagnoses->len, ==, 4);
+	const LodeDiagnosis *post = lode_diagnoses_at(all, 0), *seal = lode_diagnoses_at(all, 2);
+	g_assert_true(has_text(post, "the instructions that take it have 30 % of the processor"));
+	g_assert_cmpfloat(post->time, ==, 0.3);
+	g_assert_cmpstr(seal->cause, ==, "atomic");
+	g_assert_true(
+		has_text(seal, "threads also wait for it, up to 10 % of the time by the clock"));
+	g_assert_true(has_text(lode_diagnoses_at(all, 1), "which is 110 %"));
+	g_assert_false(has_text(post, "their sum"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -1069,5 +1183,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/of_system", test_of_system);
 	g_test_add_func("/wait_diagnoses/parts_of_system", test_parts_of_system);
 	g_test_add_func("/wait_diagnoses/end_of_pipes", test_end_of_pipes);
+	g_test_add_func("/wait_diagnoses/sleep_of_shells", test_sleep_of_shells);
+	g_test_add_func("/wait_diagnoses/global_lock", test_global_lock);
+	g_test_add_func("/wait_diagnoses/short_threads", test_short_threads);
+	g_test_add_func("/wait_diagnoses/joined", test_joined);
 	return g_test_run();
 }
