@@ -360,13 +360,14 @@ export interface Threads {
 	kinds: string[]; /* what slices are of: reasons of waits, and "running" */
 	idle: boolean[]; /* of each group of waits, in the order of the waits' rows */
 	/**
-	 * The heaviest first; from: seconds to its first sample; values: shares of all weight, none of those without; slices: begin, length, number
+	 * The heaviest first; command: of several processes; from: seconds to its begin, or first sample; values: shares of all weight, none of those without; slices: begin, length, number
 	 * of kind, group of waits or −1, time, and time on the critical path, in µs.
 	 */
 	threads: {
 		pid: number;
 		tid: number;
 		name: string | null;
+		command: string | null;
 		samples: number;
 		weight: number;
 		from: number;

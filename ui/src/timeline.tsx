@@ -31,6 +31,9 @@ function written(seconds: number, whole: number): string {
 	return seconds.toFixed(Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(whole || 1)))));
 }
 
+/** A process by its command, without the folder of its program; another thread by its name. */
+const labelOf = (thread: { name: string | null; command: string | null; tid: number }) => thread.command?.replace(/^\S*\//, "") || thread.name || String(thread.tid);
+
 /** A row for the busy processors, and the rows of the threads: what they did, or bars of their shares. */
 function Bars({ data, threads, range, onRange, onPick }: { data: Threads; threads: Thread[]; range: Range | null; onRange: (range: Range) => void; onPick: (thread: Thread, slice: Slice) => void }) {
 	const { busy, seconds } = data;
@@ -196,7 +199,7 @@ function Stretch({ thread, slice, data, route, set }: { thread: Thread; slice: S
 				</>
 			)}
 			, {isPart && `${duration(time / 1e6)} of `}
-			{duration(length / 1e6)} from {written(begin / 1e6, data.seconds)} s on, thread <bdi>{thread.name ?? "?"}</bdi> {thread.tid}
+			{duration(length / 1e6)} from {written(begin / 1e6, data.seconds)} s on, {thread.command ? "process" : "thread"} <bdi>{thread.command ?? thread.name ?? "?"}</bdi> {thread.tid}
 			{path > 0 && `; ${path < WHOLE * time ? `${duration(path / 1e6)} of it ` : ""}on the critical path`}
 			{row?.holder && (
 				<>
@@ -255,9 +258,9 @@ export function Timeline({ route }: { route: Route }) {
 					)}
 					{threads.map((one) => (
 						<button class="timeline-thread" style={{ height: `${ROW}px` }} aria-pressed={route.params.get("o.thread") === String(one.tid)}
-							title={`${one.name ?? "?"} ${one.tid}: ${share(one.weight)}, ${some(one.samples, "sample")}`}
+							title={`${one.command ?? one.name ?? "?"} ${one.tid}: ${share(one.weight)}, ${some(one.samples, "sample")}`}
 							onClick={() => set({ "o.thread": route.params.get("o.thread") === String(one.tid) ? null : String(one.tid) })}>
-							<bdi class="ellipsis">{one.name ?? one.tid}</bdi> <span class="faint">{share(one.weight)}</span>
+							<bdi class="ellipsis">{labelOf(one)}</bdi> <span class="faint">{share(one.weight)}</span>
 						</button>
 					))}
 				</div>

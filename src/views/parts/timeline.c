@@ -141,6 +141,12 @@ static void add_lighter_row(Timeline *self, const LodeWaitSlice *slice, const GA
 	add_row(self, &row);
 }
 
+/* A thread begins before its first sample. */
+static void begin_at(LodeProgramShare *row, const LodeWaitSlice *slice, uint64_t first_ns)
+{
+	row->first_ns = MIN(row->first_ns, MAX(slice->begin_ns, first_ns) - first_ns);
+}
+
 static void add_slices(Timeline *self, const GArray *shares)
 {
 	const GArray *slices = self->profile->waits->slices;
@@ -155,9 +161,11 @@ static void add_slices(Timeline *self, const GArray *shares)
 			add_lighter_row(self, slice, shares);
 			number = self->rows->len;
 		}
-		if (number != 0)
-			g_array_append_val(
-				(GArray *)g_ptr_array_index(self->slices, number - 1), slice);
+		if (number == 0)
+			continue;
+		begin_at(&g_array_index(self->rows, LodeProgramShare, number - 1), slice,
+			self->span.of.first_ns);
+		g_array_append_val((GArray *)g_ptr_array_index(self->slices, number - 1), slice);
 	}
 }
 
@@ -192,6 +200,26 @@ static void put_slices(const Timeline *self, const GArray *slices, LodeJsonStrea
 	lode_json_end(json, ']');
 }
 
+/* Of several processes, with which words the thread's was started: the one that had its number
+ * then. NULL: not known, or it is not its first thread. */
+static const char *command_of(const Timeline *self, const LodeProgramShare *row)
+{
+	const GArray *processes = self->profile->waits != NULL ? self->profile->waits->processes
+	                                                       : NULL;
+	const char *command = NULL;
+
+	if (processes == NULL || processes->len < 2 || row->pid != row->tid)
+		return NULL;
+	for (guint i = 0; i < processes->len; i++) {
+		const LodeWaitProcess *process = &g_array_index(processes, LodeWaitProcess, i);
+		if (process->pid == row->pid &&
+			(command == NULL ||
+				process->begin_ns <= self->span.of.first_ns + row->first_ns))
+			command = process->command;
+	}
+	return command;
+}
+
 static void put_thread(const Timeline *self, guint number, const double *bins, LodeJsonStream *json)
 {
 	const LodeProgramShare *row = row_at(self->rows, number);
@@ -200,6 +228,7 @@ static void put_thread(const Timeline *self, guint number, const double *bins, L
 	lode_json_member_number(json, "pid", row->pid);
 	lode_json_member_number(json, "tid", row->tid);
 	lode_json_member_string(json, "name", row->name);
+	lode_json_member_string(json, "command", command_of(self, row));
 	lode_json_member_number(json, "samples", row->samples);
 	lode_json_member_number(json, "weight", row->share);
 	lode_json_member_number(json, "from", (double)row->first_ns / 1e9);

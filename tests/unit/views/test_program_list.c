@@ -215,6 +215,10 @@ static void test_slices(void)
 		{1, 1, LAST_NS + 500, LAST_NS + 1000, LODE_WAIT_SOCKET, 0, 500, 0}};
 	g_array_append_vals(profile->waits->slices, slices, G_N_ELEMENTS(slices));
 	profile->waits->has_path = true;
+	const LodeWaitProcess processes[] = {
+		{.pid = 1, .command = (char *)"sh -c 'nap 1'", .begin_ns = FIRST_NS},
+		{.pid = 1, .command = (char *)"later", .begin_ns = LAST_NS}};
+	g_array_append_vals(profile->waits->processes, processes, 2);
 	g_autofree char *text = text_of(profile, write_timeline);
 	g_autoptr(JsonParser) parser = json_parser_new();
 	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
@@ -230,6 +234,8 @@ static void test_slices(void)
 	g_assert_cmpuint(json_array_get_length(threads), ==, LODE_TIMELINE_MAX_THREADS + 1);
 	JsonObject *sleeper = json_array_get_object_element(threads, LODE_TIMELINE_MAX_THREADS);
 	g_assert_cmpstr(json_object_get_string_member(sleeper, "name"), ==, "sleeper");
+	g_assert_cmpstr(json_object_get_string_member(sleeper, "command"), ==, "sh -c 'nap 1'");
+	assert_near(number(sleeper, "from"), 0);
 	g_assert_cmpuint(
 		json_array_get_length(json_object_get_array_member(sleeper, "values")), ==, 0);
 	JsonArray *found = json_object_get_array_member(sleeper, "slices");
