@@ -5,11 +5,11 @@
   bench/waits_cost.py [--pairs N] [--seconds S] [--verb record|run] LODE [NAME …]
 
 Each program does a fixed work of some S seconds (4). N times (8) it runs alone, without looks at waits, with
-them, with them, without them, alone. Processor time is that of lode, the program and its children together, as
-the kernel accounts it. Printed are medians, each with an interval that has the median in 95 % of the cases
-(order statistics): the ratio of processor time with looks to that without; the difference as a share of one
-processor, which looks are to keep below 0.75 %; the same ratio by the clock; and that of processor time with
-looks to the program's alone.
+them, with them, without them, alone. Processor time is as the kernel accounts it: of the program and its
+children, and of lode. Printed are medians, each with an interval that has the median in 95 % of the cases
+(order statistics): by how much lode's processor time is longer with looks, as a share of one processor, which
+looks are to keep below 0.75 %; the ratios of the program's processor time, and of that of both together, with
+looks to without; and that of both with looks to the program alone.
 """
 import argparse
 import math
@@ -85,6 +85,36 @@ int main(int argc, char **argv)
 }
 """
 
+# Runs the words after the first, and writes the processor time of what it ran into the file that is the first.
+TOOK_C = r"""
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct rusage usage;
+	int status = 2 << 8;
+	pid_t child = argc > 2 ? fork() : -1;
+
+	if (child == 0) {
+		execvp(argv[2], argv + 2);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		return 2;
+	getrusage(RUSAGE_CHILDREN, &usage);
+	FILE *out = fopen(argv[1], "w");
+	if (out == NULL)
+		return 2;
+	fprintf(out, "%.6f\n", (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+	fclose(out);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+"""
+
 WAITS_JAVA = r"""
 import java.util.concurrent.*;
 
@@ -128,7 +158,9 @@ x%:
 def programs(folder, seconds):
     """Name → words, each for some seconds on a machine of two processors."""
     (folder / "waits.c").write_text(WAITS_C)
-    subprocess.run(["gcc", "-O2", "-g", "-pthread", "-o", "waits", "waits.c"], cwd=folder, check=True)
+    (folder / "took.c").write_text(TOOK_C)
+    for name in ("waits", "took"):
+        subprocess.run(["gcc", "-O2", "-g", "-pthread", "-o", name, f"{name}.c"], cwd=folder, check=True)
     (folder / "Makefile").write_text(MAKEFILE.replace("{n}", str(int(300 * seconds))))
     all_of = {
         "turns": ["./waits", "turns", "2", str(int(55000 * seconds))],
@@ -143,7 +175,7 @@ def programs(folder, seconds):
 
 
 def cost_of(words, folder):
-    """Processor seconds of the words and all they waited for, and seconds by the clock."""
+    """Processor seconds of the program, of all that ran, and seconds by the clock."""
     begin = time.monotonic()
     with open(folder / "said", "wb") as said:
         child = subprocess.Popen(words, cwd=folder, stdout=said, stderr=said)
@@ -151,7 +183,8 @@ def cost_of(words, folder):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))}: {(folder / 'said').read_text()}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - begin
+    own = float((folder / "took.s").read_text())
+    return own, usage.ru_utime + usage.ru_stime, time.monotonic() - begin
 
 
 def interval_of(values):
@@ -174,9 +207,9 @@ def text_of(values, digits):
 
 
 def measure(ways, folder):
-    """Of one round: processor seconds, and seconds by the clock, of each way, run twice."""
+    """Of one round and each way, the mean of two runs: seconds of the program's, of lode's, by the clock."""
     costs = [cost_of(ways[way], folder) for way in (0, 1, 2, 2, 1, 0)]
-    return [[(costs[i][what] + costs[5 - i][what]) / 2 for i in range(3)] for what in (0, 1)]
+    return [[(one + other) / 2 for one, other in zip(costs[i], costs[5 - i])] for i in range(3)]
 
 
 def main():
@@ -187,8 +220,8 @@ def main():
     parser.add_argument("lode", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()
-    print(f"{'program':8} {'alone':>7} {'clock':>7}   {'with / without':24} {'of a processor, %':24} "
-          f"{'by the clock':24} {'with / alone':24}")
+    print(f"{'program':8} {'alone':>7} {'clock':>7}   {'lode, % of a processor':24} {'program, with/without':24} "
+          f"{'both, with/without':24} {'both / alone':24}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         lode = [asked.lode.absolute(), asked.verb, "-o", "x.out"]
@@ -197,14 +230,15 @@ def main():
         for name, words in programs(folder, asked.seconds).items():
             if asked.names and name not in asked.names:
                 continue
+            words = ["./took", "took.s", *words]
             ways = [words, [*lode, "--no-waits", "--", *words], [*lode, "--", *words]]
             rounds = [measure(ways, folder) for _ in range(asked.pairs)]
-            alone, clock = (statistics.median(one[what][0] for one in rounds) for what in (0, 1))
+            alone, clock = (statistics.median(one[0][what] for one in rounds) for what in (0, 2))
             print(f"{name:8} {alone:6.2f}s {clock:6.2f}s   " + " ".join(f"{text:24}" for text in (
-                text_of([cpu[2] / cpu[1] for cpu, _ in rounds], 3),
-                text_of([100 * (cpu[2] - cpu[1]) / by_clock[2] for cpu, by_clock in rounds], 2),
-                text_of([by_clock[2] / by_clock[1] for _, by_clock in rounds], 3),
-                text_of([cpu[2] / cpu[0] for cpu, _ in rounds], 3))), flush=True)
+                text_of([100 * ((yes[1] - yes[0]) - (no[1] - no[0])) / yes[2] for _, no, yes in rounds], 2),
+                text_of([yes[0] / no[0] for _, no, yes in rounds], 3),
+                text_of([yes[1] / no[1] for _, no, yes in rounds], 3),
+                text_of([yes[1] / bare[1] for bare, _, yes in rounds], 3))), flush=True)
 
 
 if __name__ == "__main__":
