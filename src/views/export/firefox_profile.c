@@ -13,6 +13,7 @@
 #include "base/text/json_stream.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "views/export/firefox_markers.h"
 #include "views/form/format.h"
 
 #include <math.h>
@@ -36,6 +37,7 @@ typedef struct {
 	GHashTable *function_ids;                           /* name and image → index + 1 */
 	GHashTable *resource_ids;                           /* image → index + 1 */
 	GArray *resources;                                  /* uint32_t: images */
+	LodeFirefoxMarkers markers;
 } Firefox;
 
 typedef struct {
@@ -363,31 +365,26 @@ static void write_resources(Firefox *self)
 	end_table(self);
 }
 
-static void write_empty_tables(Firefox *self)
+static void write_empty_table(Firefox *self)
 {
 	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize"};
-	static const char *const markers[] = {
-		"data", "name", "startTime", "endTime", "phase", "category"};
 
 	begin_table(self, "nativeSymbols", 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(symbols); i++)
 		same_column(self, symbols[i], 0, 0);
 	end_table(self);
-	begin_table(self, "markers", 0);
-	for (size_t i = 0; i < G_N_ELEMENTS(markers); i++)
-		same_column(self, markers[i], 0, 0);
-	end_table(self);
 }
 
-static void write_thread(Firefox *self, uint32_t index, double begin_ns)
+/* `index` of the export's threads; LODE_NONE: it has no samples. */
+static void write_thread(
+	Firefox *self, const LodeStackThread *thread, uint32_t index, double begin_ns)
 {
-	const LodeStackThread *thread = &g_array_index(
-		self->export->stacks->threads, LodeStackThread, index);
 	g_autoptr(GPtrArray) samples = list_samples(self->export, index);
 	g_autofree char *pid = g_strdup_printf("%" G_GUINT32_FORMAT, thread->pid);
 	LodeJsonStream *json = &self->json;
 
-	if (samples->len == 0)
+	if (samples->len == 0 &&
+		!lode_firefox_markers_have(&self->markers, thread->pid, thread->tid))
 		return;
 	g_array_set_size(self->functions, 0);
 	g_array_set_size(self->resources, 0);
@@ -414,8 +411,24 @@ static void write_thread(Firefox *self, uint32_t index, double begin_ns)
 	write_frames(self);
 	write_functions(self);
 	write_resources(self);
-	write_empty_tables(self);
+	write_empty_table(self);
+	lode_firefox_markers_put(
+		&self->markers, thread->pid, thread->tid, begin_ns, &self->strings, json);
 	lode_json_end(json, '}');
+}
+
+static void write_threads(Firefox *self)
+{
+	const GArray *threads = self->export->stacks->threads;
+	double begin_ns = begin_of(self->export);
+	g_autoptr(GArray) others = lode_firefox_markers_others(&self->markers, threads);
+
+	begin_column(self, "threads");
+	for (guint i = 0; i < threads->len; i++)
+		write_thread(self, &g_array_index(threads, LodeStackThread, i), i, begin_ns);
+	for (guint i = 0; i < others->len; i++)
+		write_thread(self, &g_array_index(others, LodeStackThread, i), LODE_NONE, begin_ns);
+	end_column(self);
 }
 
 /* Milliseconds between samples, which is what each weighs where that is time; else the usual one,
@@ -460,7 +473,7 @@ static void write_meta(Firefox *self)
 	lode_json_member_number(json, "stackwalk", 1);
 	lode_json_member_bool(json, "symbolicated", true);
 	lode_json_member_bool(json, "usesOnlyOneStackType", true);
-	same_column(self, "markerSchema", 0, 0);
+	lode_firefox_markers_put_schema(json);
 	begin_column(self, "categories");
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "name", "Other");
@@ -533,18 +546,17 @@ bool lode_firefox_profile_write(const LodeStackExport *export, FILE *out, GError
 	init_rows(&self.stacks, export->stacks->stacks->len);
 	init_rows(&self.frames, export->stacks->frames->len);
 	name_frames(&self);
+	lode_firefox_markers_init(&self.markers, export->profile);
 	lode_json_stream_init(&self.json, out);
 	lode_json_begin(&self.json, '{');
 	write_meta(&self);
 	write_libraries(&self);
 	lode_json_line(&self.json);
-	begin_column(&self, "threads");
-	for (guint i = 0; i < export->stacks->threads->len; i++)
-		write_thread(&self, i, begin_of(export));
-	end_column(&self);
+	write_threads(&self);
 	write_strings(&self);
 	lode_json_end(&self.json, '}');
 
+	lode_firefox_markers_clear(&self.markers);
 	clear_rows(&self.stacks);
 	clear_rows(&self.frames);
 	g_free(self.frame_names);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What other tools are given: a profile without call stacks, and one of sampled stacks. */
 #include "made_profile.h"
+#include "model/process.h"
+#include "model/waits.h"
 #include "sample_profile.h"
 #include "views/export/callgrind_export.h"
 #include "views/export/stack_export.h"
 
+#include <math.h>
 #include <string.h>
 
 static void set_location(LodeProfile *profile, uint32_t instruction, const char *file,
@@ -233,6 +236,52 @@ static void test_firefox_samples(void)
 	g_assert_nonnull(costs.made);
 }
 
+/* Waits are markers, also of a thread without samples, with times since the first sample. */
+static void test_firefox_markers(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	const LodeStackThread thread = {"left", 1, 1};
+	const LodeThreadTime time = {.name = (char *)"joins", .pid = 1, .tid = 2};
+	uint32_t clock = lode_profile_add_event(
+		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	const LodeWaitSlice slices[] = {
+		{1, 1, 3000000, 5000000, LODE_SLICE_RUNNING, LODE_NONE, 2e6, 0},
+		{1, 1, 5000000, 9000000, LODE_WAIT_LOCK, 0, 4e6, 1e6},
+		{1, 2, 1000000, 7000000, LODE_WAIT_JOIN, LODE_NONE, 6e6, 0},
+		{1, 2, 7000000, 8000000, LODE_WAIT_UNSEEN, LODE_NONE, 1e6, 0},
+		/* a file may say anything */
+		{1, 2, 9000000, 8000000, LODE_WAIT_SYNC, 7777, -1, NAN},
+		{1, 2, 9000000, 9500000, LODE_WAIT_SYNC, 7777, 5e5, 0}};
+
+	profile->weight_event = clock;
+	profile->stacks = lode_stacks_new();
+	g_array_append_val(profile->stacks->threads, thread);
+	g_array_append_val(profile->thread_times, time);
+	const LodeStackSample sample = {.time_ns = 2000000,
+		.weight = 1000000,
+		.event = clock,
+		.stack = add_stack(profile, "hot", 0x1000, LODE_NONE)};
+	g_array_append_val(profile->stacks->samples, sample);
+	profile->waits = lode_waits_new();
+	const LodeWait row = {.reason = LODE_WAIT_LOCK,
+		.object = (char *)"a_lock\x1b[2J",
+		.stack = LODE_NONE,
+		.holder_stack = LODE_NONE};
+	g_array_append_val(profile->waits->rows, row);
+	g_array_append_vals(profile->waits->slices, slices, G_N_ELEMENTS(slices));
+	g_autofree char *text = write_stacks(profile, lode_firefox_profile_write);
+	g_test_message("%s", text);
+	g_assert_nonnull(strstr(text, "\"name\":\"joins\""));
+	g_assert_nonnull(strstr(text, "\"markers\":{\"length\":1,\"data\":[{\"type\":\"wait\","
+				      "\"object\":\"a_lock"));
+	g_assert_null(strstr(text, "\\u001b"));
+	g_assert_nonnull(strstr(text, "\"waited\":4,\"path\":1}]"));
+	g_assert_nonnull(strstr(text, "\"startTime\":[3],\"endTime\":[7],\"phase\":[1]"));
+	g_assert_nonnull(strstr(text, "\"markers\":{\"length\":2,"));
+	g_assert_nonnull(strstr(text, "\"startTime\":[0,7],\"endTime\":[5,7.5]"));
+	g_assert_null(strstr(text, "unseen"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -241,6 +290,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/export/callgrind_titles", test_callgrind_titles);
 	g_test_add_func("/views/export/callgrind_shares", test_callgrind_shares);
 	g_test_add_func("/views/export/firefox_samples", test_firefox_samples);
+	g_test_add_func("/views/export/firefox_markers", test_firefox_markers);
 	g_test_add_func("/views/export/firefox_interval", test_firefox_interval);
 	return g_test_run();
 }
