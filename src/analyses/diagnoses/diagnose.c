@@ -15,6 +15,7 @@
 #include "model/profile.h"
 #include "model/waits.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Pages are touched by what allocates or copies: where both may save the same, that comes first. */
@@ -259,6 +260,56 @@ static LodeDiagnosis *service_that_enters(const LodeDiagnoses *self, const LodeD
 	return found;
 }
 
+/* Whether a service makes the system call that most of the kernel's time is in. */
+static bool is_its_call(const LodeDiagnosis *service, const LodeDiagnosis *kernel)
+{
+	g_auto(GStrv) globs = g_strsplit(service->enters != NULL ? service->enters : "", ";", 0);
+	bool is_any = false;
+
+	for (guint i = 0; globs[i] != NULL && kernel->service != NULL; i++)
+		is_any |= g_pattern_match_simple(globs[i], kernel->service);
+	return is_any && strcmp(kernel->cause, "system-call") == 0;
+}
+
+static void put_last_evidence_first(LodeDiagnosis *self)
+{
+	guint last = self->evidence->len - 1;
+	LodeEvidence one = g_array_index(self->evidence, LodeEvidence, last);
+
+	for (guint i = last; i > 0; i--)
+		g_array_index(self->evidence, LodeEvidence, i) = g_array_index(
+			self->evidence, LodeEvidence, i - 1);
+	g_array_index(self->evidence, LodeEvidence, 0) = one;
+}
+
+/* The time of a system call that a service makes by itself is the service's. */
+static void give_calls_to_services(LodeDiagnoses *self)
+{
+	for (guint i = self->diagnoses->len; i-- > 0;) {
+		const LodeDiagnosis *kernel = lode_diagnoses_at(self, i);
+		LodeDiagnosis *found = NULL;
+		for (guint k = 0; kernel->scope == LODE_SCOPE_KERNEL && k < self->diagnoses->len;
+			k++) {
+			LodeDiagnosis *one = lode_diagnoses_at(self, k);
+			if (one->scope == LODE_SCOPE_SERVICE && is_at_call(kernel, one) &&
+				is_its_call(one, kernel) &&
+				(found == NULL || one->time > found->time))
+				found = one;
+		}
+		if (found == NULL || !lode_diagnosis_saves(found))
+			continue;
+		found->time = MIN(found->time + kernel->time, 1);
+		lode_diagnosis_add_evidence(found, 100 * found->time, "%",
+			"%.1f %% of the time, of it %.0f %% in the kernel by %s", 100 * found->time,
+			100 * kernel->time / found->time, kernel->service);
+		put_last_evidence_first(found);
+		found->time_error = hypot(found->time_error, kernel->time_error);
+		found->low = isnan(kernel->low) ? found->low : found->low + kernel->low;
+		found->high = MIN(found->high + kernel->high, 0.99);
+		g_ptr_array_remove_index(self->diagnoses, i);
+	}
+}
+
 /* A line that no longer calls a service no longer enters the kernel by it, either: what takes more
  * of both is the cause, and the other one may stay. */
 static void join_kernel(LodeDiagnoses *self)
@@ -433,6 +484,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	drop_explained(self);
 	join_new_pages(self, context->profile);
+	give_calls_to_services(self);
 	join_kernel(self);
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);

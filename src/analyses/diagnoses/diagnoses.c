@@ -82,7 +82,7 @@ void lode_diagnosis_free(LodeDiagnosis *self)
 		return;
 	char *texts[] = {self->cause, self->title, self->name, self->function, self->file,
 		self->service, self->object, self->explanation, self->remedy, self->source,
-		self->authors};
+		self->authors, self->enters};
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_free(texts[i]);
 	g_array_unref(self->evidence);

@@ -52,6 +52,7 @@ typedef struct {
 	char *file;           /* of the user's own line; NULL: not known */
 	uint32_t line;        /* 0 likewise */
 	char *service;        /* "strlen", "allocator", "write"; NULL */
+	char *enters;         /* globs of system calls that the service makes; NULL: none */
 	char *object;         /* "struct node"; NULL */
 	double time, time_error; /* at its places, and the standard error */
 	double low, high;        /* what removing it saves; low NAN: only "up to high" is known;

@@ -146,7 +146,10 @@ static void add_rounds(LodeDiagnosis *self, const LodeCostedCode *code)
 		return;
 	LodeLoopRounds rounds = lode_costed_code_rounds(
 		code, (uint32_t)(loop - &LODE_AT(profile->loops, LodeLoop, 0)));
-	if (rounds.is_least)
+	if (isnan(rounds.mean))
+		lode_diagnosis_add_evidence(self, 0, "rounds",
+			"it begins anew again and again, by the sampled addresses");
+	else if (rounds.is_least)
 		lode_diagnosis_add_evidence(self, rounds.mean, "rounds",
 			"a search takes %.2g rounds or more (windows), and is made often",
 			rounds.mean);

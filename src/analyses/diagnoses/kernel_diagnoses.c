@@ -406,22 +406,50 @@ static GArray *names_called(const Diagnosing *self, guint begin, guint end, doub
 	return called;
 }
 
-/* The name that has half of the weight or more, as far as so few samples can tell (Wilson's lower
- * bound of a proportion, at one standard error); else NULL. */
+/* The part of all that so few samples tell at least (Wilson's lower bound of a proportion, at one
+ * standard error). */
+static double least_part(const Diagnosing *self, double weight, double all)
+{
+	double total = self->context->total;
+
+	if (!(all > 0) || !(total > 0))
+		return 0;
+	double p = weight / all,
+	       n = all / total * lode_profile_equal_samples(self->context->profile);
+	return (p + 0.5 / n - sqrt(p * (1 - p) / n + 0.25 / (n * n))) / (1 + 1 / n);
+}
+
+/* The name that has half of the weight or more, as far as so few samples can tell; else NULL. */
 static const char *most_called(const Diagnosing *self, guint begin, guint end, double *out_share)
 {
-	double all, total = self->context->total;
+	double all;
 	g_autoptr(GArray) called = names_called(self, begin, end, &all);
 
 	*out_share = 0;
-	if (called->len == 0 || !(all > 0) || !(total > 0))
+	if (called->len == 0)
 		return NULL;
 	const Called *first = &g_array_index(called, Called, 0);
-	double p = first->weight / all,
-	       n = all / total * lode_profile_equal_samples(self->context->profile);
-	double least = (p + 0.5 / n - sqrt(p * (1 - p) / n + 0.25 / (n * n))) / (1 + 1 / n);
-	*out_share = p;
-	return least >= 0.5 ? first->name : NULL;
+	*out_share = first->weight / all;
+	return least_part(self, first->weight, all) >= 0.5 ? first->name : NULL;
+}
+
+/* Likewise the rule of several names; NULL: none has so much, or it is that of any call. */
+static const LodeServiceRule *rule_of_most(const Diagnosing *self)
+{
+	double all = 0, most = 0, weight;
+	const LodeServiceRule *found = NULL;
+
+	for (guint i = 0; i < self->parts->len; i++)
+		all += part_at(self, i)->weight;
+	for (guint i = 0, end; i < self->parts->len; i = end) {
+		end = end_of_rule(self, i, &weight);
+		if (weight > most) {
+			most = weight;
+			found = part_at(self, i)->rule->whole;
+		}
+	}
+	return found != NULL && found->rest != NULL && least_part(self, most, all) >= 0.5 ? found
+	                                                                                  : NULL;
 }
 
 /* "read 57 %, write 29 %"; NULL: no names are known. */
@@ -563,7 +591,10 @@ static void add_accounted(Diagnosing *self)
 		name = "clone";
 	else if (is_calls)
 		name = most_called(self, 0, self->parts->len, &called);
-	const LodeServiceRule *rule = find_rule(self, name, is_calls ? SYSCALLS : family);
+	g_array_sort(self->parts, compare_parts);
+	const LodeServiceRule *rule = is_calls && name == NULL ? rule_of_most(self) : NULL;
+	if (rule == NULL)
+		rule = find_rule(self, name, is_calls ? SYSCALLS : family);
 	g_autofree char *names = is_calls ? describe_called(self) : NULL;
 	if (share < rule->least)
 		return;

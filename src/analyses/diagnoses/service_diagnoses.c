@@ -377,6 +377,7 @@ static void add_diagnosis(
 	double factor = is_chained ? rule->factor
 	                           : lode_service_parts_share(self, sums.saves) / share;
 	lode_diagnosis_set_saves(diagnosis, LEAST_SAVED * factor, most * factor, MOST_OF_ALL);
+	diagnosis->enters = g_strdup(rule->enters);
 	diagnosis->explanation = g_strdup(rule->explanation);
 	diagnosis->remedy = g_strdup(rule->remedy);
 	diagnosis->source = g_strdup(rule->source);

@@ -55,6 +55,7 @@ static const struct {
 	{"what a variable points to", "! kind:load mem:pointer address:load base:global"},
 	{"structure copied by vectors", "! kind:store kind:simd copy:structure"},
 	{"waiting in a loop", "! op:pause"},
+	{"waiting in a loop", "! op:cmp kind:load loop:spin"},
 	{"random numbers of the processor", "! op:rdseed"},
 	{"cpuid", "! op:cpuid"},
 	{"time stamp counter", "! op:rdtscp"},

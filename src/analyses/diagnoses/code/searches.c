@@ -12,6 +12,12 @@
  *
  * Comparisons with a constant are none, as the ends of texts and lists are found by them; nor are
  * walks over single bytes, as through texts.
+ *
+ * And loops that change nothing, as they look at the same memory until another thread changes it:
+ *
+ *   loop: mov eax, [rip+ready]      from where the loop does not change
+ *         cmp eax, edx
+ *         jle loop
  */
 #include "analyses/diagnoses/code/code_shapes.h"
 
@@ -23,13 +29,16 @@
 #include "model/observed/windows.h"
 #include "model/profile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A search has so many rounds, or at least as many as the second where windows saw none end; and
  * is entered often: windows saw so many ends, or samples of addresses go back as often. */
 static const double MANY_ROUNDS = 50, LEAST_ROUNDS = 20;
-enum { FEW_EXITS = 2, FEW_RETURNS = 8, LEAST_STEP = 4 };
+/* The part of its rounds that a loop within one of the same head takes. */
+static const double MOST_WITHIN = 0.9;
+enum { FEW_EXITS = 2, FEW_RETURNS = 8, LEAST_STEP = 4, MOST_SPIN = 10 };
 
 /* Loops with a smaller share of the weight are not looked at. */
 static const double LEAST_SHARE = 0.01;
@@ -40,6 +49,7 @@ typedef struct {
 	LodeInstructionDecoder decoder;
 	uint32_t loop;
 	GArray *body;                     /* uint32_t: its instructions, ascending */
+	double inner_rounds;              /* of the inner one of two loops; NAN: there is one */
 	LodeRegisterMask written, walked; /* walked: of it, not merely loaded from one place */
 } Search;
 
@@ -69,6 +79,35 @@ static bool is_inside(const Search *self, uint64_t address)
 			return true;
 	}
 	return false;
+}
+
+/* Of two loops with the same head the profile has the outer one. Where nearly all rounds go from
+ * the head straight on to the first branch back to it, these instructions are the loop that is
+ * meant: one that goes on after what it found, or that waits again and again. */
+static void keep_inner_loop(Search *self)
+{
+	uint32_t head = LODE_AT(self->profile->loops, LodeLoop, self->loop).head;
+	const LodeCodeWay *ways = self->code->ways;
+	double all = 0;
+	guint begin = 0;
+
+	self->inner_rounds = NAN;
+	for (uint32_t w = self->code->way_starts[head]; w < self->code->way_starts[head + 1]; w++)
+		all += ways[w].count;
+	while (begin < self->body->len && body_at(self, begin) != head)
+		begin++;
+	for (guint i = begin; i < self->body->len && body_at(self, i) == head + (i - begin); i++)
+		for (uint32_t w = self->code->way_starts[head];
+			w < self->code->way_starts[head + 1]; w++)
+			if (ways[w].source == body_at(self, i) &&
+				ways[w].count >= MOST_WITHIN * all && all > ways[w].count) {
+				self->inner_rounds = i + 1 < self->body->len
+				                             ? all / (all - ways[w].count)
+				                             : NAN;
+				g_array_set_size(self->body, i + 1);
+				g_array_remove_range(self->body, 0, begin);
+				return;
+			}
 }
 
 /* Which registers the loop changes, and which of them are more than a value loaded again and again
@@ -181,6 +220,30 @@ static bool is_search(Search *self)
 	return false;
 }
 
+/* Whether the loop only looks at memory whose address it does not change, and at nothing that it
+ * makes. */
+static bool is_spin(Search *self)
+{
+	LodeRegisterUse use;
+	bool has_load = false;
+
+	if (self->body->len > MOST_SPIN || !find_written(self) ||
+		(self->walked & ~LODE_BIT(LODE_BIT_FLAGS)) != 0)
+		return false;
+	for (guint i = 0; i < self->body->len; i++) {
+		const LodeInstruction *row = lode_profile_instruction(
+			self->profile, body_at(self, i));
+		if (!use_at(self, body_at(self, i), &use) || use.memory.is_store ||
+			lode_profile_set_has(self->profile, row->attribute_set, "kind:call") ||
+			lode_profile_set_has(self->profile, row->attribute_set, "kind:syscall"))
+			return false;
+		if (use.memory.size > 0 && (use.memory.registers & self->written) != 0)
+			return false;
+		has_load |= use.memory.is_load && use.memory.size > 0;
+	}
+	return has_load;
+}
+
 /* --- entries --- */
 
 typedef struct {
@@ -227,6 +290,8 @@ static bool is_long_and_frequent(const Search *self)
 								self->profile->windows, loop->head)
 	                                              : NULL;
 
+	if (isnan(rounds.mean) && self->inner_rounds >= MANY_ROUNDS)
+		return count_returns(self) >= FEW_RETURNS;
 	if (!(rounds.mean >= (rounds.is_least ? LEAST_ROUNDS : MANY_ROUNDS)))
 		return false;
 	if (self->profile->frequency == LODE_FREQUENCY_EXACT)
@@ -287,6 +352,9 @@ void lode_code_shapes_find_searches(LodeCostedCode *code)
 		if (bodies[self.loop] == NULL)
 			continue;
 		self.body = bodies[self.loop];
+		keep_inner_loop(&self);
+		for (guint i = 0; i < self.body->len && is_spin(&self); i++)
+			code->facts[body_at(&self, i)] |= LODE_BIT(LODE_CODE_SPIN);
 		if (is_long_and_frequent(&self) && is_search(&self) && !is_text(&self) &&
 			has_words(&self))
 			for (guint i = 0; i < self.body->len; i++)

@@ -35,6 +35,7 @@ static const LodeRuleKey keys[] = {
 	{"explanation", TEXT(explanation)},
 	{"remedy", TEXT(remedy)},
 	{"source", TEXT(source)},
+	{"enters", TEXT(enters)},
 	{"factor", PART(factor)},
 	{"least", PART(least)},
 	{"most", PART(most)},

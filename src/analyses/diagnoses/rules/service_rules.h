@@ -16,11 +16,12 @@ typedef struct LodeServiceRule {
 	const char *title;   /* NULL: the names of the functions alone */
 	const char *service; /* of several functions: "allocator" */
 	const char *explanation, *remedy, *source; /* source NULL: none is given */
-	double factor;     /* the part of the time that a remedy saves at most */
-	double least;      /* share of the time below which it is no diagnosis */
-	double most;       /* and above which it is none: what the program is for */
-	double alone;      /* 1: its texts are those where no other part has much */
-	double in_scripts; /* 0: at a script's line it is of the interpreter's steps */
+	const char *enters; /* globs of system calls that its functions make; NULL: none */
+	double factor;      /* the part of the time that a remedy saves at most */
+	double least;       /* share of the time below which it is no diagnosis */
+	double most;        /* and above which it is none: what the program is for */
+	double alone;       /* 1: its texts are those where no other part has much */
+	double in_scripts;  /* 0: at a script's line it is of the interpreter's steps */
 	const struct LodeServiceRule *whole; /* whose diagnosis it is a part of; itself */
 	const struct LodeServiceRule *rest;  /* takes it where it has too little alone; NULL */
 	const LodeGlobs *where;              /* functions that have a part of its time; NULL: any */

@@ -196,6 +196,8 @@ static const struct {
 	{"searches of sequences", "list.__contains__", "/usr/bin/python3.11"},
 	{"searches of texts", "str.find", "/usr/bin/python3.11"},
 	{"shifted lists", "list.insert", "/usr/bin/python3.11"},
+	{"sorting by templates", "std::__adjust_heap<double*, long, double>(double*, long)",
+		"/usr/bin/program"},
 	{"sorting in Python", "list.sort.part.5af2d0", "/usr/bin/python3.11"},
 	{"copies of containers", "dict.copy", "/usr/bin/python3.11"},
 	{"copies of objects in Python", "deepcopy", "/usr/lib/python3.11/copy.py"},

@@ -538,6 +538,50 @@ static void test_odd_code(void)
 	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
 }
 
+static void test_spins(void)
+{
+	static const struct {
+		const char *code;
+		bool is_spin;
+	} cases[] = {
+		/* mov eax, [rdi]; cmp eax, esi; jle */
+		{"8b07 39f0 7efa", true},
+		/* cmp [rdi], 0; je; and with pause */
+		{"803f00 74fb", true},
+		{"f390 803f00 74f9", true},
+		/* gives up after some rounds: dec edx; looks at another place each time */
+		{"8b07 ffca 75fa", false},
+		{"8b07 4883c704 39f0 7ef6", false},
+		/* counts the rounds in memory: add [rbx], 1 */
+		{"830301 8b07 39f0 7ef7", false},
+		/* calls */
+		{"e800000000 803f00 74f6", false},
+		/* looks at nothing */
+		{"39f0 7efc", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, true);
+		if (has_fact(profile, 0, LODE_CODE_SPIN) != cases[i].is_spin)
+			g_test_fail_printf("case %zu", i);
+	}
+}
+
+/* A loop around has the same head: its other instructions are no part of the waiting. */
+static void test_inner_spin(void)
+{
+	static const double back[] = {4000, 400};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(back); i++) {
+		/* mov eax, [rdi]; cmp eax, esi; jle to the first; add [rbx], 1; inc esi; jne */
+		g_autoptr(LodeProfile) profile = code_new("8b07 39f0 7efa 830301 ffc6 75f3", true);
+		made_edge(profile, 2, 0, LODE_EDGE_TAKEN, back[i]);
+		code_profile_finish(profile);
+		g_assert_cmpint(has_fact(profile, 0, LODE_CODE_SPIN), ==, i == 0);
+		g_assert_false(has_fact(profile, 4, LODE_CODE_SPIN));
+	}
+}
+
 /* A loop whose rounds and exits windows saw, which samples saw go back so often. */
 static bool is_search(const char *text, uint32_t rounds, uint32_t exits, guint returns)
 {
@@ -608,6 +652,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/code_shapes/bits", test_bits);
 	g_test_add_func("/code_shapes/searches", test_searches);
+	g_test_add_func("/code_shapes/spins", test_spins);
+	g_test_add_func("/code_shapes/inner_spin", test_inner_spin);
 	g_test_add_func("/code_shapes/stored", test_stored);
 	g_test_add_func("/code_shapes/stored_together", test_stored_together);
 	g_test_add_func("/code_shapes/counters", test_counters);

@@ -356,15 +356,15 @@ static void test_called(void)
 	}
 }
 
-/* A program that calls fputs in line 7, which enters the kernel by write, or calls write itself in
- * another line; the kernel has 1 s of 2.5. Lines may be unknown. */
-static LodeProfile *writing_new(bool is_within, bool has_lines)
+/* A program that calls fputs or fflush in line 7, which enters the kernel by write, or calls write
+ * itself in another line; the kernel has 1 s of 2.5. Lines may be unknown. */
+static LodeProfile *writing_new(const char *called, bool is_within, bool has_lines)
 {
 	enum { MAIN, FPUTS, WRITE, N_FUNCTIONS };
 	const CalledFunction functions[N_FUNCTIONS] = {
 		[MAIN] = {"main", "/home/me/program", has_lines ? "main.c" : NULL,
 			has_lines ? 7 : 0},
-		[FPUTS] = {"fputs", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
+		[FPUTS] = {called, "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
 		[WRITE] = {"__write", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
 	};
 	const LodeCost costs[N_FUNCTIONS] = {{0, 6000}, {0, 3500}, {0, 500}};
@@ -400,7 +400,8 @@ static void test_service_in_kernel(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		bool is_within = cases[i].is_within;
-		g_autoptr(LodeProfile) profile = writing_new(is_within, cases[i].has_lines);
+		g_autoptr(LodeProfile)
+			profile = writing_new("fputs", is_within, cases[i].has_lines);
 		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
 		const LodeDiagnosis *kernel = NULL, *service = NULL;
 		for (guint k = 0; k < all->diagnoses->len; k++) {
@@ -423,6 +424,24 @@ static void test_service_in_kernel(void)
 			g_assert_cmpfloat_with_epsilon(said->value, 100 * kernel->high, 1e-9);
 			g_assert_cmpfloat(kernel->high, >, service->high);
 		}
+	}
+}
+
+/* The system calls that a flush makes are its time; those of another line are not. */
+static void test_service_that_enters(void)
+{
+	for (int is_within = 0; is_within < 2; is_within++) {
+		g_autoptr(LodeProfile) profile = writing_new("fflush", is_within != 0, true);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		const LodeDiagnosis *first = lode_diagnoses_at(all, 0);
+		g_assert_cmpuint(all->diagnoses->len, ==, is_within != 0 ? 1 : 2);
+		g_assert_cmpstr(first->name, ==,
+			is_within != 0 ? "service-stdio@flushing" : "system-call@write");
+		g_assert_cmpuint(first->line, ==, is_within != 0 ? 7 : 9);
+		if (is_within == 0)
+			continue;
+		g_assert_cmpfloat(first->time, >, 0.6);
+		g_assert_nonnull(strstr(evidence_at(first, 0), "in the kernel by write"));
 	}
 }
 
@@ -617,6 +636,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/shared", test_shared);
 	g_test_add_func("/diagnose/called", test_called);
 	g_test_add_func("/diagnose/service_in_kernel", test_service_in_kernel);
+	g_test_add_func("/diagnose/service_that_enters", test_service_that_enters);
 	g_test_add_func("/diagnose/service_and_pages", test_service_and_pages);
 	g_test_add_func("/diagnose/large", test_large);
 	g_test_add_func("/diagnose/anything", test_anything);

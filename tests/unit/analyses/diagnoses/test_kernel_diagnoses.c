@@ -12,7 +12,7 @@
 #define OWN "/home/me/program"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
-enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, READ, COPY, N_FUNCTIONS };
+enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, READ, COPY, OPEN, CLOSE, N_FUNCTIONS };
 
 static const CalledFunction known[N_FUNCTIONS] = {
 	[MAIN] = {"main", OWN, "main.c", 7},
@@ -21,6 +21,8 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[VFS_WRITE] = {"vfs_write", "[kernel]", NULL, 0},
 	[FAULT] = {"handle_mm_fault", "[kernel]", NULL, 0},
 	[READ] = {"read", LIBC, "../sysdeps/unix/read.c", 7},
+	[OPEN] = {"__open64_nocancel", LIBC, NULL, 0},
+	[CLOSE] = {"close", LIBC, NULL, 0},
 	[COPY] = {"jlong_disjoint_arraycopy", "jit-7.dump", NULL, 0},
 };
 
@@ -39,9 +41,10 @@ static LodeProfile *profile_new(const Column *columns, guint n_columns)
 		lode_profile_add_event(
 			profile, columns[c].event, NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->stacks = lode_stacks_new();
-	lode_profile_instruction(profile, WRITE)->attribute_set =
-		lode_profile_instruction(profile, READ)->attribute_set = lode_profile_attribute_set(
-			profile, &syscall, 1);
+	static const guint calls[] = {WRITE, READ, OPEN, CLOSE};
+	for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
+		lode_profile_instruction(profile, calls[i])->attribute_set =
+			lode_profile_attribute_set(profile, &syscall, 1);
 	for (guint i = 0; i < N_FUNCTIONS; i++) {
 		for (guint c = 0; c < n_columns; c++) {
 			const LodeCost cost = {c, columns[c].weights[i]};
@@ -274,6 +277,32 @@ static void test_names(void)
 	}
 }
 
+/* Several calls of one kind have its title, if it has half of the samples. */
+static void test_kinds(void)
+{
+	static const struct {
+		double opens, closes, reads;
+		const char *title;
+	} cases[] = {
+		{30, 30, 40, "system calls for files"},
+		{25, 25, 50, "system calls"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const Column columns[] = {{"clock", {[MAIN] = 100,
+							    [OPEN] = cases[i].opens,
+							    [CLOSE] = cases[i].closes,
+							    [READ] = cases[i].reads}}};
+		LodeProfile *profile = profile_new(columns, 1);
+		profile->user_seconds = 1.5;
+		profile->system_seconds = 1;
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==, cases[i].title);
+		lode_profile_free(profile);
+	}
+}
+
 static void test_none(void)
 {
 	LodeProfile *profile = accounted(50, 100);
@@ -299,6 +328,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/kernel_diagnoses/faults_in_stub", test_faults_in_stub);
 	g_test_add_func("/kernel_diagnoses/threads", test_threads);
 	g_test_add_func("/kernel_diagnoses/names", test_names);
+	g_test_add_func("/kernel_diagnoses/kinds", test_kinds);
 	g_test_add_func("/kernel_diagnoses/none", test_none);
 	return g_test_run();
 }
