@@ -322,7 +322,11 @@ static const LodeServiceRule *rule_of_chains(const LodeServiceParts *self,
 /* The part of a diagnosis's time that the functions have by themselves that it is to be seen by. */
 static const double SEEN_BY = 0.03;
 
-static bool is_seen(const LodeServiceParts *self, const LodeServiceRule *rule, double all)
+/* The part by which another rule is seen inside of a diagnosis. */
+static const double SEEN_INSIDE = 0.1;
+
+static bool is_seen(
+	const LodeServiceParts *self, const LodeServiceRule *rule, double all, double part)
 {
 	double cost = 0;
 
@@ -330,7 +334,7 @@ static bool is_seen(const LodeServiceParts *self, const LodeServiceRule *rule, d
 		const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, i);
 		cost += lode_globs_match(rule->where, one->name) ? one->self : 0;
 	}
-	return rule->where == NULL || cost >= SEEN_BY * all;
+	return rule->where == NULL || cost >= part * all;
 }
 
 static void add_diagnosis(
@@ -346,8 +350,10 @@ static void add_diagnosis(
 	LodeServiceSummary sums = {0};
 
 	if (share < rule->least || share > rule->most || share < 2 * error ||
-		!is_seen(self, rule, cost))
+		!is_seen(self, rule, cost, SEEN_BY))
 		return;
+	if (rule->inside != NULL && is_seen(self, rule->inside, cost, SEEN_INSIDE))
+		rule = rule->inside;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 	diagnosis->time = share;
 	lode_service_summarise(self, begin, end, diagnosis, &sums);

@@ -45,6 +45,7 @@ static const LodeRuleKey keys[] = {
 	{"rest", offsetof(Row, rule.rest), LODE_RULE_KEY_OTHER},
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
 	{"chains", offsetof(Row, rule.chains), LODE_RULE_KEY_OTHER},
+	{"inside", offsetof(Row, rule.inside), LODE_RULE_KEY_OTHER},
 	{"copies", offsetof(Row, rule.copies), LODE_RULE_KEY_OTHER},
 	{"keys", offsetof(Row, rule.keys), LODE_RULE_KEY_OTHER},
 };
@@ -72,7 +73,7 @@ static bool is_named(const LodeServiceRules *self, const LodeServiceRule *rule)
 	for (guint i = 0; i < self->rows->n; i++) {
 		const LodeServiceRule *other = lode_service_rules_at(self, i);
 		is_named |= other->repeated == rule || other->chains == rule ||
-		            other->copies == rule || other->keys == rule;
+		            other->inside == rule || other->copies == rule || other->keys == rule;
 	}
 	return is_named;
 }
