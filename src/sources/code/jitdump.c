@@ -24,9 +24,8 @@
  * bytes before the code, where perf's ELF header will stand. It writes a file's name after it has
  * freed it, so that the first 16 bytes may be whatever malloc() keeps there, NULs among them. And
  * it names the file also in the name of the function: `JS:*name FILE:LINE:COLUMN`. For baseline
- * code
- * (`JS:^name`) it writes offsets of bytecodes in place of those of the code that they became, which
- * is some seven to ten times as long: they are stretched to its length.
+ * code (`JS:^name`) it writes offsets of bytecodes in place of those of the code that they became,
+ * which is some seven to ten times as long: they are stretched to its length.
  *
  * After the lines of lode's agent stands what they were inlined by:
  * docs/reference/formats/jitdump.md.
