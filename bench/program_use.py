@@ -28,6 +28,10 @@ PAIRS = [
     ("wc -w src.txt log.txt", IN_C),
     ("gzip -c log.txt", "gzip -1 -c log.txt"),
     ("gzip -c src.txt num.txt", "zstd -q -c src.txt num.txt"),
+    ("xz -c num.txt", "xz -2 -c num.txt"),
+    ("xz -c num.txt", "zstd -q -c num.txt"),
+    ("bzip2 -c num.txt", "zstd -q -c num.txt"),
+    ("zstd -q -19 -c num.txt", "zstd -q -9 -c num.txt"),
     ("sha256sum log.txt", "openssl sha256 -r log.txt"),
     ("sha1sum num.txt", "openssl sha1 -r num.txt"),
 ]

@@ -310,9 +310,27 @@ static void give_calls_to_services(LodeDiagnoses *self)
 	}
 }
 
+/* A service that has so much of the pages' time and is called where they are touched makes what
+ * lies in them. */
+static const double OF_TOUCHED = 0.1;
+
+/* Whether the pages are those of texts and copies that the service makes for a script: what is said
+ * of it is their cause, too. What allocates, clears or loads may be called for any. */
+static bool is_maker(const LodeDiagnosis *service, const LodeDiagnosis *kernel,
+	const LodeDiagnosisContext *context)
+{
+	static const char *const makers[] = {
+		"service-string", "service-builtin", "service-reflection", NULL};
+
+	return context->costs != NULL && lode_function_costs_have_scripts(context->costs) &&
+	       strcmp(kernel->cause, "page-fault") == 0 &&
+	       g_strv_contains(makers, service->cause) &&
+	       service->time >= OF_TOUCHED * kernel->time;
+}
+
 /* A line that no longer calls a service no longer enters the kernel by it, either: what takes more
  * of both is the cause, and the other one may stay. */
-static void join_kernel(LodeDiagnoses *self)
+static void join_kernel(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *kernel = lode_diagnoses_at(self, i);
@@ -322,11 +340,13 @@ static void join_kernel(LodeDiagnoses *self)
 		if (service == NULL || !lode_diagnosis_saves(service))
 			continue;
 		double both = MIN(service->high + kernel->high, 0.99);
-		if (service->time >= kernel->time) {
+		bool makes = is_maker(service, kernel, context);
+		if (makes || service->time >= kernel->time) {
 			lode_diagnosis_add_evidence(service, 100 * both, "%",
 				"with the time in the kernel, which its line enters: up to %.0f %%",
 				100 * both);
 			service->high = both;
+			kernel->low = kernel->high = makes ? 0 : kernel->high;
 		} else {
 			lode_diagnosis_add_evidence(kernel, 100 * both, "%",
 				"with the time of %s, called in the same line: up to %.0f %%",
@@ -480,12 +500,32 @@ static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 	}
 }
 
+/* Who waits at a pipe for a program that is told of waits for what costs there. */
+static void drop_pipes(LodeDiagnoses *self)
+{
+	for (guint i = self->diagnoses->len; i-- > 0;) {
+		const LodeDiagnosis *pipe = lode_diagnoses_at(self, i);
+		bool is_told = false;
+		if (strcmp(pipe->cause, "wait-pipe") != 0 || pipe->object == NULL)
+			continue;
+		for (guint k = 0; k < self->diagnoses->len && !is_told; k++) {
+			const LodeDiagnosis *one = lode_diagnoses_at(self, k);
+			const char *program = one->scope == LODE_SCOPE_PROGRAM
+			                              ? strchr(one->name, '@')
+			                              : NULL;
+			is_told = program != NULL && strcmp(program + 1, pipe->object) == 0;
+		}
+		if (is_told)
+			g_ptr_array_remove_index(self->diagnoses, i);
+	}
+}
+
 static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	drop_explained(self);
 	join_new_pages(self, context->profile);
 	give_calls_to_services(self);
-	join_kernel(self);
+	join_kernel(self, context);
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		name_place(one, context);
@@ -503,6 +543,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 	drop_inner(self, context);
 	if (!self->is_too_short)
 		lode_program_diagnoses_add(self, context);
+	drop_pipes(self);
 	tell_apart(self);
 	if (context->profile->waits != NULL)
 		set_clock(self, context->profile->waits);

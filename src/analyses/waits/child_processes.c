@@ -175,10 +175,11 @@ void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GP
 		self->life_ns += program->lives_ns;
 		self->running_ns += program->running_ns;
 		lived_ns += program->lived_ns;
-		if (i == 0)
-			g_string_append_printf(text, "%s ×%.0f",
-				program->name != NULL ? program->name : "(unknown)",
-				program->processes);
+		if (i > 0)
+			continue;
+		self->name = program->name;
+		g_string_append_printf(text, "%s ×%.0f",
+			program->name != NULL ? program->name : "(unknown)", program->processes);
 	}
 	if (found->len == 0)
 		return;

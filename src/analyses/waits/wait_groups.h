@@ -116,6 +116,7 @@ typedef struct {
 	LodeChildrenKind kind;
 	char *text;       /* owned: "sed ×400 and 2 more" programs; NULL: unknown */
 	bool are_copies;  /* of the programs that wait */
+	const char *name; /* of the program with most processes; the profile's */
 	double processes; /* of all programs */
 	double life_ns;   /* of each, on average */
 	double running_ns;
@@ -134,6 +135,17 @@ void lode_children_clear(LodeChildren *self);
 /* The processes (by pid) whose shells mostly waited for the command sleep, as those of a program
  * that sleeps by system(3): waits for these shells are pauses. The caller unrefs the set. */
 GHashTable *lode_pids_that_pause(const LodeWaits *waits);
+/* The many short processes of one that started them, by the times of all processes: they are known
+ * also where no wait for them was seen, as of a shell that reads what they write. */
+typedef struct {
+	uint32_t parent;       /* of LodeWaits.processes */
+	LodeChildren children; /* SHORT; least_ns is not known */
+	double lived_ns;       /* of the clock: at least one was there */
+} LodeStarted;
+
+/* GArray of LodeStarted that were there for so long at least, the longest first; the caller unrefs
+ * it. `left_out` as above. */
+GArray *lode_started_new(const LodeProfile *profile, double least_ns, const double *left_out);
 
 /*
  * Commands that one process has others execute again and again: the same program with the same

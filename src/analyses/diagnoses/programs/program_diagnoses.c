@@ -7,6 +7,7 @@
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,9 +57,9 @@ static GPtrArray *words_after(char **words, const char *name)
 	return NULL;
 }
 
-/* Those that the recorded command gives the program, or the text after its shell's -c. NULL: it is
- * started by something else. */
-static GPtrArray *find_words(const char *command, const char *name)
+/* Those that a command gives the program, or the text after its shell's -c. NULL: it is started by
+ * something else. */
+static GPtrArray *words_in(const char *command, const char *name)
 {
 	g_auto(GStrv) words = NULL, inner = NULL;
 	int n = 0;
@@ -69,6 +70,27 @@ static GPtrArray *find_words(const char *command, const char *name)
 		return g_shell_parse_argv(words[2], NULL, &inner, NULL) ? words_after(inner, name)
 		                                                        : NULL;
 	return words_after(words, name);
+}
+
+/* Of the recorded command, else of the longest process of that name whose command is known. */
+static GPtrArray *find_words(const LodeProfile *profile, const char *name)
+{
+	GPtrArray *words = words_in(profile->program, name);
+	const char *command = NULL;
+	double most_ns = 0;
+
+	for (guint i = 0;
+		words == NULL && profile->waits != NULL && i < profile->waits->processes->len;
+		i++) {
+		const LodeWaitProcess *one = &LODE_AT(
+			profile->waits->processes, LodeWaitProcess, i);
+		if (g_strcmp0(one->name, name) == 0 && one->command != NULL && !one->is_cut &&
+			one->running_ns > most_ns) {
+			most_ns = one->running_ns;
+			command = one->command;
+		}
+	}
+	return command != NULL ? words_in(command, name) : words;
 }
 
 static bool has_word(const Called *self, const LodeGlobs *globs)
@@ -200,7 +222,7 @@ void lode_program_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *
 		const LodeProfiledProgram *program = lode_profiled_programs_at(programs, i);
 		if (!program->is_foreign || program->weight < LEAST_PART * context->total)
 			continue;
-		g_autoptr(GPtrArray) words = find_words(context->profile->program, program->name);
+		g_autoptr(GPtrArray) words = find_words(context->profile, program->name);
 		const Called called = {context->profile, programs, program, words};
 		Match match;
 		for (guint k = 0; k < lode_program_rules_n(rules); k++)

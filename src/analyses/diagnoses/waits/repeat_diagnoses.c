@@ -114,8 +114,8 @@ void lode_wait_repeats_add(
 
 	lode_cause_rules_add_words(self->rules, "wait:child", &words);
 	lode_cause_rules_add_words(self->rules, "wait-child:repeated", &words);
-	if (strcmp(by, "make") == 0 || strcmp(by, "gmake") == 0)
-		lode_cause_rules_add_words(self->rules, "wait-parent:make", &words);
+	g_autofree char *of_parent = g_strconcat("wait-parent:", by, NULL);
+	lode_cause_rules_add_words(self->rules, of_parent, &words);
 	take_from_children(self, repeats);
 	const LodeCauseRule *rule = lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
 	if (rule == NULL || rule->cause == NULL)

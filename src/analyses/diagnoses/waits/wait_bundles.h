@@ -149,3 +149,28 @@ bool lode_wait_sleep_is_told_by_other(const LodeWaitDiagnosing *self, const Lode
  * saves from that process's waits for children. (repeat_diagnoses.c) */
 void lode_wait_repeats_add(
 	const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeRepeats *repeats);
+
+/* Adds the words of who starts children, of a script its interpreter, and of which program most of
+ * them are. `parent`: NULL: not known. (started_diagnoses.c) */
+void lode_wait_add_words_of_children(const LodeWaitDiagnosing *self, const LodeChildren *children,
+	const LodeWaitProcess *parent, LodeCauseWords *words);
+
+/* The process that a wait for children is of; NULL: not known. (started_diagnoses.c) */
+const LodeWaitProcess *lode_wait_find_parent(
+	const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
+
+/* Adds the diagnoses of many short processes that no wait for them tells as much of, with this
+ * share of the clock at least. The names of those who start them; the caller unrefs it.
+ * (started_diagnoses.c) */
+GPtrArray *lode_wait_started_add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, double least);
+
+/* Whether waits for children are told of by these; and waits at a pipe by what is told of
+ * processes, and saves at least half as much: as of a loop of a shell whose output is read.
+ * (started_diagnoses.c) */
+bool lode_wait_is_told_by_started(const LodeWaitBundle *bundle, const GPtrArray *told);
+bool lode_wait_is_told_by_writer(const LodeWaitBundle *bundle, const LodeDiagnoses *told);
+
+/* Says how long children live, and how many at a time. `parent`: who starts them; NULL: a place
+ * says so. (wait_diagnoses.c) */
+void lode_wait_add_children(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis,
+	const LodeChildren *children, const char *parent);

@@ -120,6 +120,9 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-of:system", &words);
 	if (kinds[bundle->children.kind] != NULL)
 		lode_cause_rules_add_words(self->rules, kinds[bundle->children.kind], &words);
+	if (first->reason == LODE_WAIT_CHILD)
+		lode_wait_add_words_of_children(
+			self, &bundle->children, lode_wait_find_parent(self, bundle), &words);
 	return lode_cause_rules_match(self->rules, &words, NULL, 0, NULL, 0);
 }
 
@@ -166,10 +169,9 @@ static char *objects_text(const LodeWaitBundle *self)
 	return g_strjoinv(", ", (char **)names->pdata);
 }
 
-static void add_children(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis,
-	const LodeWaitBundle *bundle, const char *parent)
+void lode_wait_add_children(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis,
+	const LodeChildren *children, const char *parent)
 {
-	const LodeChildren *children = &bundle->children;
 	g_autofree char *life = time_text(children->life_ns);
 	g_autofree char *running = time_text(children->running_ns);
 	double processors = self->profile->n_processors;
@@ -379,7 +381,7 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 		add_meanwhile(diagnosis, bundle, groups, &runs);
 	if (bundle->first->reason == LODE_WAIT_PROCESSOR)
 		add_processors(self, diagnosis, bundle);
-	add_children(self, diagnosis, bundle, parent);
+	lode_wait_add_children(self, diagnosis, &bundle->children, parent);
 	if (lode_wait_bundle_is_held_in_waits(bundle))
 		add_holder(diagnosis, bundle->first);
 	add_lengths(diagnosis, bundle);
@@ -430,14 +432,20 @@ void lode_wait_diagnoses_add(
 	bool has_much = is_much(&self);
 	for (guint i = 0; i < repeats->len && has_much; i++)
 		lode_wait_repeats_add(&self, out, &LODE_AT(repeats, LodeRepeats, i));
-	for (guint i = 0; i < bundles->len && has_much; i++) {
-		const LodeWaitBundle *bundle = lode_wait_bundle_at(&self, i);
+	g_autoptr(GPtrArray) started = lode_wait_started_add(&self, out, MUCH_SAVED);
+	/* those of pipes last: who writes or reads at the other end may be told of */
+	for (guint i = 0; i < 2 * bundles->len && has_much; i++) {
+		const LodeWaitBundle *bundle = lode_wait_bundle_at(&self, i % bundles->len);
+		if ((bundle->first->reason == LODE_WAIT_PIPE) != (i >= bundles->len))
+			continue;
 		if (bundle->high >= LODE_LEAST_BY_CLOCK && lode_wait_bundle_is_known(bundle) &&
 			bundle->children.kind != LODE_CHILDREN_FEW &&
 			!lode_wait_bundle_is_inner(&self, bundle) &&
 			!lode_wait_bundle_is_under_lock(&self, bundle) &&
 			!lode_wait_sleep_is_told_by_other(&self, bundle) &&
-			!lode_wait_bundle_is_for_waiting(&self, bundle, groups))
+			!lode_wait_bundle_is_for_waiting(&self, bundle, groups) &&
+			!lode_wait_is_told_by_started(bundle, started) &&
+			!lode_wait_is_told_by_writer(bundle, out))
 			add(&self, out, bundle, groups);
 	}
 }

@@ -2,6 +2,7 @@
 /* All diagnoses of a profile: their order and names, findings, and profiles that hold anything. */
 #include "analyses/diagnoses/diagnose.h"
 #include "base/arrays/sort_order.h"
+#include "images/variants/script_image.h"
 #include "model/findings.h"
 #include "model/memory.h"
 #include "model/observed/loops.h"
@@ -502,6 +503,48 @@ static void test_service_and_pages(void)
 	}
 }
 
+/* The pages of texts that a script puts together go with these, whatever takes more; in compiled
+ * code, whose line may touch others, they do not. */
+static void test_pages_of_texts(void)
+{
+	enum { MAIN, SERVICE, N_FUNCTIONS };
+
+	for (int is_script = 0; is_script < 2; is_script++) {
+		const CalledFunction functions[N_FUNCTIONS] = {
+			[MAIN] = {"render", "/home/me/page", "page", 7},
+			[SERVICE] = {"PyUnicode_Concat", "/usr/bin/python3.11", NULL, 0},
+		};
+		g_autoptr(LodeProfile) profile = called_profile_new(functions, N_FUNCTIONS);
+		const LodeCost costs[] = {{0, 7000}, {0, 3000}, {1, 800000}};
+		uint32_t image = lode_profile_function(profile, MAIN)->image;
+		LODE_AT(profile->images, LodeImage, image).kind = is_script != 0 ? LODE_IMAGE_PYTHON
+		                                                                 : LODE_IMAGE_FILE;
+		lode_profile_function(profile, MAIN)->address = UINT64_C(7)
+		                                                << LODE_SCRIPT_LINE_SHIFT;
+		lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+		lode_profile_event(profile, 1)->total = 800000;
+		g_array_append_vals(profile->costs, costs, G_N_ELEMENTS(costs));
+		LODE_AT(profile->cost_starts, uint32_t, 1) = 1;
+		LODE_AT(profile->cost_starts, uint32_t, 2) = 3;
+		profile->user_seconds = 1;
+		profile->system_seconds = 2;
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_chains = true;
+		uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
+		uint32_t at_call = add_stack(profile, MAIN, 9, LODE_NONE);
+		uint32_t in_service = add_stack(profile, SERVICE, 0, at_call);
+		const LodeStackSample fault = {.event = 1, .weight = 800000, .stack = in_service};
+		add_samples(profile, in_main, 700);
+		add_samples(profile, in_service, 300);
+		g_array_append_val(profile->stacks->samples, fault);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		const LodeDiagnosis *first = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(first->cause, ==, is_script != 0 ? "service-string" : "page-fault");
+		g_assert_cmpuint(first->line, ==, 9);
+		g_assert_cmpfloat(first->high, >, 0.9);
+	}
+}
+
 /* --- large code --- */
 
 /* The processor time for a loop of so many instructions, each with samples, in blocks of two, and
@@ -638,6 +681,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/service_in_kernel", test_service_in_kernel);
 	g_test_add_func("/diagnose/service_that_enters", test_service_that_enters);
 	g_test_add_func("/diagnose/service_and_pages", test_service_and_pages);
+	g_test_add_func("/diagnose/pages_of_texts", test_pages_of_texts);
 	g_test_add_func("/diagnose/large", test_large);
 	g_test_add_func("/diagnose/anything", test_anything);
 	return g_test_run();

@@ -571,6 +571,51 @@ static void test_repeated_several(void)
 	g_assert_cmpfloat(lode_diagnoses_at(all, 1)->clock_high, <, 0.201);
 }
 
+/* A loop of a shell whose output is read: its processes are known by their times alone, and what
+ * the reader waits for is what they cost. Neighbours: few of them, and some that compute. */
+static void test_started(void)
+{
+	static const struct {
+		guint n;
+		double life, running;
+		const char *by, *title, *remedy;
+	} cases[] = {
+		{40, 0.018, 0.002, "/bin/sh ./names.sh", "many short processes: cut ×40",
+			"One process for all"},
+		{40, 0.018, 0.002, "/usr/bin/python3 names.py", "many short processes: cut ×40",
+			"Give one process all items"},
+		{12, 0.06, 0.05, "/bin/sh ./names.sh", "waiting for the writer of a pipe: names.sh",
+			"Make the writer faster"},
+		{20, 0.04, 0.035, "/bin/sh ./names.sh",
+			"waiting for the writer of a pipe: names.sh", "Make the writer faster"},
+	};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.3, true);
+		uint32_t shell = add_process(profile, LODE_NONE, "names.sh", cases[i].by, 0);
+		for (guint k = 0; k < cases[i].n; k++) {
+			double begin = 0.01 + (cases[i].life + 0.001) * k;
+			uint32_t number = add_process(profile, shell, "cut", NULL, begin);
+			LodeWaitProcess *one = &LODE_AT(
+				profile->waits->processes, LodeWaitProcess, number);
+			one->end_ns = one->begin_ns + (uint64_t)(cases[i].life * S);
+			one->running_ns = cases[i].running * S;
+		}
+		LodeWait waits = wait_of(profile, LODE_WAIT_PIPE, "names.sh", "each", 1, 0.8);
+		waits.thread_name = (char *)"sort";
+		made_wait(profile, waits, NAN, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->title, ==, cases[i].title);
+		g_assert_true(g_str_has_prefix(one->remedy, cases[i].remedy));
+		if (i > 1)
+			continue;
+		g_assert_true(has_text(one, "18 ms each, started by names.sh, 1 at a time"));
+		g_assert_cmpfloat(fabs(one->clock_high - 0.72), <, 1e-6);
+	}
+}
+
 /* A parent that waits for another child may be woken by the end of one that sleeps beside it. */
 static void test_sleep_beside(void)
 {
@@ -1171,6 +1216,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/repeated_unseen", test_repeated_unseen);
 	g_test_add_func("/wait_diagnoses/repeated_several", test_repeated_several);
 	g_test_add_func("/wait_diagnoses/sleep_command", test_sleep_command);
+	g_test_add_func("/wait_diagnoses/started", test_started);
 	g_test_add_func("/wait_diagnoses/sleep_beside", test_sleep_beside);
 	g_test_add_func("/wait_diagnoses/serial_part", test_serial_part_on_processors);
 	g_test_add_func("/wait_diagnoses/copies", test_copies);
