@@ -180,6 +180,133 @@ int main() {
 }
 """
 
+FIELDS = """#include <cstdio>
+#include <sstream>
+#include <string>
+__attribute__((noinline)) static double total(const std::string &line) {
+    std::stringstream cells(line);
+    std::string cell;
+    double sum = 0;
+    while (std::getline(cells, cell, ',')) {
+        double value;
+        std::stringstream(cell) >> value;
+        sum += value;
+    }
+    return sum;
+}
+int main() {
+    double sum = 0;
+    for (int i = 0; i < 60000; i++)
+        sum += total("12.5,13.25,14.125,9.5,8.75,100.5");
+    printf("%g\\n", sum);
+}
+"""
+
+ONE_STREAM = """#include <cstdio>
+#include <sstream>
+#include <string>
+int main() {
+    std::string text;
+    for (int i = 0; i < 1500000; i++)
+        text += std::to_string(i) + " ";
+    std::istringstream in(text);
+    long value, sum = 0;
+    while (in >> value)
+        sum += value;
+    printf("%ld\\n", sum);
+}
+"""
+
+FLUSH = """#include <fstream>
+#include <iostream>
+int main() {
+    std::ofstream out("numbers.txt");
+    for (int i = 0; i < 400000; i++)
+        out << i << FLUSHED;
+    std::cout << out.good() << "\\n";
+}
+"""
+
+PARTICLES = """#include <cstdio>
+#include <string>
+#include <vector>
+struct Particle { double x, vx; std::string tag; };
+__attribute__((noinline)) static double energy(std::vector<Particle> group) {
+    double sum = 0;
+    for (const auto &one : group)
+        sum += one.vx * one.vx;
+    return sum;
+}
+int main() {
+    std::vector<Particle> all(1000, {1, 2, "a particle of the first group"});
+    double sum = 0;
+    for (int frame = 0; frame < 8000; frame++) {
+        all[frame % 1000].vx += 0.5;
+        sum += energy(all);
+    }
+    printf("%g\\n", sum);
+}
+"""
+
+SPIN = """#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+std::atomic<int> ready;
+__attribute__((noinline)) static long collect() {
+    long sum = 0;
+    for (int i = 0; i < 20; i++) {
+        while (ready.load() <= i)
+            ;
+        sum += i;
+    }
+    return sum;
+}
+int main() {
+    std::thread maker([] {
+        for (int i = 1; i <= 20; i++) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            ready = i;
+        }
+    });
+    printf("%ld\\n", collect());
+    maker.join();
+}
+"""
+
+MEDIAN = """#include <algorithm>
+#include <cstdio>
+#include <vector>
+struct Median {
+    std::vector<double> values;
+    void add(double value) {
+        values.push_back(value);
+        std::sort(values.begin(), values.end());
+    }
+};
+int main() {
+    Median median;
+    unsigned seed = 1;
+    for (int i = 0; i < 6000; i++)
+        median.add((seed = seed * 1664525u + 1013904223u) >> 8);
+    printf("%g\\n", median.values[3000]);
+}
+"""
+
+EDGES = """struct Edge { from: usize, to: usize }
+#[inline(never)]
+fn neighbours(edges: &[Edge], node: usize) -> Vec<usize> {
+    edges.iter().filter(|e| e.from == node).map(|e| e.to).collect()
+}
+fn main() {
+    let n = 3000;
+    let edges: Vec<Edge> = (0..n * 5).map(|i| Edge { from: i % n, to: i * 7919 % n }).collect();
+    let mut sum = 0;
+    for node in 0..100_000 { sum += neighbours(&edges, node % n).len(); }
+    println!("{sum}");
+}
+"""
+
 # Name, suffix of the source, its text, the cause, what the title and the remedy say, and the lines
 # of which the place is one. In place of the cause of a neighbour what no title may say.
 COPIES = "copies of objects"
@@ -188,9 +315,18 @@ PROGRAMS = [
     ("a table that auto copies", "cc", TABLE, "service-allocator", COPIES, "reference", (4, 5, 7)),
     ("a structure that is cloned", "rs", CLONE, "service-allocator", COPIES, "reference", (9, 11)),
     ("a lambda that folds texts", "cc", LAMBDA, "repeated-work", "compute keys", "key once", (12, 13)),
+    ("streams for each field", "cc", FIELDS, "service-stdio", "for each text", "from_chars", (5, 10)),
+    ("lines that are flushed", "cc", FLUSH.replace("FLUSHED", "std::endl"), "service-stdio",
+     "flushes", "full buffer", (6,)),
+    ("particles by value", "cc", PARTICLES, "service-allocator", COPIES, "reference", (15, 16)),
+    ("a loop that waits", "cc", SPIN, "lock", "waiting", "condition variable", (9, 10)),
+    ("a median by sorting", "cc", MEDIAN, "service-sort", "sorting", "Sort once", (7, 8)),
+    ("edges that are filtered", "rs", EDGES, "linear-search", "searches", "hash table", (4,)),
     ("dates parsed by qsort", "cc", ROWS, "repeated-work", "compute keys", "key once", (10,)),
 ]
 NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES),
+              ("one stream", "cc", ONE_STREAM, "for each text"),
+              ("lines without flushes", "cc", FLUSH.replace("FLUSHED", "'\\n'"), "flushes"),
               ("long keys of a good hash", "rs", KEYS, "in one bucket"),
               ("texts made before a sort", "cc", NAMES, "compute keys")]
 

@@ -482,6 +482,56 @@ static void diagnose_cause(Search *self)
 			add_diagnosis(self, parts, i, i + 1);
 }
 
+/* The innermost loop of the costliest place; LODE_NONE: none. */
+static uint32_t first_loop(const LodeCostedCode *code, const LodeDiagnosis *self)
+{
+	return self->at->len > 0
+	               ? code->loops[g_array_index(self->at, LodeFindingPlace, 0).instruction]
+	               : LODE_NONE;
+}
+
+static bool has_fact(const LodeCostedCode *code, const LodeDiagnosis *self, unsigned fact)
+{
+	bool has = false;
+
+	for (guint i = 0; i < self->at->len && !has; i++)
+		has = (code->facts[g_array_index(self->at, LodeFindingPlace, i).instruction] >>
+				      fact &
+			      1) != 0;
+	return has;
+}
+
+/* Whether a diagnosis is of sums that wait for themselves in a loop that walks across lines: when
+ * the loops are exchanged, each goes to an element of its own. */
+static bool is_sum_of_walk(
+	const LodeCostedCode *code, const LodeDiagnosis *sum, const LodeDiagnosis *walk)
+{
+	uint32_t loop = first_loop(code, walk);
+
+	return loop != LODE_NONE && loop == first_loop(code, sum) &&
+	       has_fact(code, walk, LODE_CODE_ACROSS) &&
+	       (strcmp(sum->cause, "recurrence-fp") == 0 ||
+		       strcmp(sum->cause, "recurrence-alu") == 0);
+}
+
+static void join_sums_with_walks(LodeDiagnoses *out, const LodeCostedCode *code)
+{
+	for (guint i = out->diagnoses->len; i-- > 0;) {
+		const LodeDiagnosis *sum = lode_diagnoses_at(out, i);
+		LodeDiagnosis *found = NULL;
+		for (guint k = 0; k < out->diagnoses->len; k++)
+			if (k != i && is_sum_of_walk(code, sum, lode_diagnoses_at(out, k)))
+				found = lode_diagnoses_at(out, k);
+		if (found == NULL)
+			continue;
+		found->high = MAX(found->high, sum->high);
+		found->time = MAX(found->time, sum->time);
+		lode_diagnosis_add_evidence(found, 100 * sum->time, "%",
+			"in the same loop %s; exchanged loops have none", sum->title);
+		g_ptr_array_remove_index(out->diagnoses, i);
+	}
+}
+
 void lode_place_diagnoses_add(
 	LodeDiagnoses *out, const LodeCostedCode *code, const LodeCauseRules *rules)
 {
@@ -507,4 +557,5 @@ void lode_place_diagnoses_add(
 		diagnose_cause(&self);
 		g_hash_table_remove(instructions_of, self.cause);
 	}
+	join_sums_with_walks(out, code);
 }

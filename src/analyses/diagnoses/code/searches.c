@@ -206,17 +206,28 @@ static bool leaves_when_equal(Search *self, uint32_t branch)
 	       !is_inside(self, row->address + row->size);
 }
 
+/* The instruction that sets the flags for a branch of the body, past those that leave them; itself
+ * if it is not known. */
+static uint32_t compare_of(const Search *self, guint branch)
+{
+	LodeRegisterUse use;
+
+	for (guint i = branch; i-- > 0 && body_at(self, i) + 1 == body_at(self, i + 1);)
+		if (!use_at(self, body_at(self, i), &use) ||
+			(use.changes & LODE_BIT(LODE_BIT_FLAGS)) != 0)
+			return body_at(self, i);
+	return body_at(self, branch);
+}
+
 static bool is_search(Search *self)
 {
 	if (!find_written(self))
 		return false;
 	LodeRegisterMask loaded = loaded_registers(self);
-	for (guint i = 1; i < self->body->len; i++) {
-		uint32_t at = body_at(self, i);
-		if (leaves_when_equal(self, at) && body_at(self, i - 1) == at - 1 &&
-			is_compare(self, at - 1, loaded))
+	for (guint i = 1; i < self->body->len; i++)
+		if (leaves_when_equal(self, body_at(self, i)) &&
+			is_compare(self, compare_of(self, i), loaded))
 			return true;
-	}
 	return false;
 }
 

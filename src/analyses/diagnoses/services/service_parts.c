@@ -124,41 +124,124 @@ static void add_part(LodeServiceParts *self, uint32_t function, const char *call
 
 /* --- who makes and ends objects --- */
 
-/* The calls of implicit members; the caller unrefs it. */
-static GArray *list_members(const LodeServiceParts *self)
+/* Whether a function is a template of the library, made for the program: what it does with objects
+ * its caller asked for. */
+static bool is_of_library(const char *name)
 {
-	const LodeProfile *profile = self->context->profile;
-	GArray *calls = g_array_new(FALSE, FALSE, sizeof(MemberCall));
-	g_autoptr(GHashTable) implicit = lode_implicit_members(profile, self->context->own);
+	static const char *const prefixes[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
+	g_autofree char *short_name = lode_service_short_name(name);
+	bool is_any = false;
 
-	for (guint i = 0; i < profile->edges->len && g_hash_table_size(implicit) > 0; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
-		const MemberCall call = {lode_profile_instruction(profile, edge->target)->function,
-			edge->source, edge->count};
-		if (edge->kind == LODE_EDGE_CALL && edge->count > 0 &&
-			g_hash_table_contains(
-				implicit, lode_profile_function(profile, call.function)->name))
-			g_array_append_val(calls, call);
-	}
-	g_array_sort(calls, compare_member_calls);
-	return calls;
+	for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+		is_any |= g_str_has_prefix(short_name, prefixes[i]);
+	return is_any;
 }
 
-/* The function that a line of an instruction's is of, which may be inlined there. */
-static uint32_t function_of_line(const LodeServiceParts *self, uint32_t instruction)
+static bool has_inlined(const LodeServiceParts *self, GHashTable *implicit, uint32_t instruction)
 {
-	const LodeFunctionCosts *costs = self->context->costs;
 	g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, instruction);
-	uint32_t around = lode_profile_instruction(self->context->profile, instruction)->function;
+	bool has = false;
+
+	for (guint i = 1; i < chain->len && !has; i++)
+		has = g_hash_table_contains(
+			implicit, g_array_index(chain, LodeInlinedLine, i).function);
+	return has;
+}
+
+/* Of the functions that are called, those that are implicit members, or call some and are the
+ * library's. The caller frees it. */
+static bool *mark_members(const LodeServiceParts *self, GHashTable *implicit)
+{
+	const LodeProfile *profile = self->context->profile;
+	bool *is_member = g_new0(bool, MAX(profile->functions->len, 1));
+
+	for (uint32_t i = 0; i < profile->functions->len; i++)
+		is_member[i] = g_hash_table_contains(
+			implicit, lode_profile_function(profile, i)->name);
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		uint32_t caller = lode_profile_instruction(profile, edge->source)->function,
+			 called = lode_profile_instruction(profile, edge->target)->function;
+		if (edge->kind == LODE_EDGE_CALL && !is_member[caller] &&
+			(is_member[called] || has_inlined(self, implicit, edge->source)) &&
+			is_of_library(lode_profile_function(profile, caller)->name))
+			is_member[caller] = true;
+	}
+	return is_member;
+}
+
+/* The function of the costs that is inlined under a name; LODE_NONE: none is. */
+static uint32_t inlined_function(const LodeFunctionCosts *costs, const char *name)
+{
+	for (uint32_t i = 0; i < costs->functions->len; i++)
+		if (lode_function_cost_at(costs, i)->is_inlined &&
+			strcmp(lode_function_cost_at(costs, i)->name, name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+/* The user's line that has an instruction, without implicit members that are inlined there; its
+ * function, or the one around. NULL: there is none. */
+static const LodeLocation *line_of_maker(
+	const LodeServiceParts *self, GHashTable *implicit, uint32_t instruction, uint32_t *out)
+{
+	const LodeLocation *found = NULL;
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, instruction);
+
+	*out = lode_profile_instruction(self->context->profile, instruction)->function;
+	for (guint i = 0; i < chain->len; i++) {
+		const LodeInlinedLine *one = &g_array_index(chain, LodeInlinedLine, i);
+		if (one->location->file == NULL ||
+			!lode_own_lines_is_own_file(self->context->own, one->location->file))
+			continue;
+		if (g_hash_table_contains(implicit, one->function))
+			break;
+		found = one->location;
+		uint32_t inlined = i > 0 ? inlined_function(self->context->costs, one->function)
+		                         : LODE_NONE;
+		*out = inlined != LODE_NONE ? inlined : *out;
+	}
+	return found;
+}
+
+/* Adds the calls in what implicit members are inlined into, as calls of them. */
+static void add_inlined_members(
+	const LodeServiceParts *self, GHashTable *implicit, const LodeEdge *edge, GArray *calls)
+{
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, edge->source);
 
 	for (guint i = 1; i < chain->len; i++) {
 		const LodeInlinedLine *one = &g_array_index(chain, LodeInlinedLine, i);
-		for (uint32_t k = 0; one->is_own && k < costs->functions->len; k++)
-			if (lode_function_cost_at(costs, k)->is_inlined &&
-				strcmp(lode_function_cost_at(costs, k)->name, one->function) == 0)
-				return k;
+		MemberCall call = {LODE_NONE, edge->source, edge->count};
+		if (g_hash_table_contains(implicit, one->function))
+			call.function = inlined_function(self->context->costs, one->function);
+		if (call.function != LODE_NONE)
+			g_array_append_val(calls, call);
 	}
-	return around;
+}
+
+/* The calls of implicit members; the caller unrefs it. */
+static GArray *list_members(const LodeServiceParts *self, GHashTable *implicit)
+{
+	const LodeProfile *profile = self->context->profile;
+	GArray *calls = g_array_new(FALSE, FALSE, sizeof(MemberCall));
+
+	if (g_hash_table_size(implicit) == 0)
+		return calls;
+	g_autofree bool *is_member = mark_members(self, implicit);
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		const MemberCall call = {lode_profile_instruction(profile, edge->target)->function,
+			edge->source, edge->count};
+		if (edge->kind != LODE_EDGE_CALL || !(edge->count > 0))
+			continue;
+		if (is_member[call.function])
+			g_array_append_val(calls, call);
+		else
+			add_inlined_members(self, implicit, edge, calls);
+	}
+	g_array_sort(calls, compare_member_calls);
+	return calls;
 }
 
 /* Objects have objects in them: members that call each other are followed so far. */
@@ -183,14 +266,11 @@ static void add_part_of_maker(LodeServiceParts *self, uint32_t service, const ch
 	}
 	for (guint i = first; i < self->members->len && calls[i].function == caller->function;
 		i++) {
-		const LodeProfile *profile = self->context->profile;
-		uint32_t at = calls[i].instruction,
-			 line = lode_own_lines_find(self->context->own, at);
+		uint32_t at = calls[i].instruction;
 		LodeServiceCaller maker = *caller;
-		maker.function = function_of_line(self, at);
-		bool is_own = line != LODE_NONE && lode_own_lines_is_own(self->context->own, line);
-		maker.file = is_own ? LODE_AT(profile->locations, LodeLocation, line).file : NULL;
-		maker.line = is_own ? LODE_AT(profile->locations, LodeLocation, line).line : 0;
+		const LodeLocation *line = line_of_maker(self, self->implicit, at, &maker.function);
+		maker.file = line != NULL ? line->file : NULL;
+		maker.line = line != NULL ? line->line : 0;
 		add_part_of_maker(self, service, called, family, &maker, at,
 			cost * calls[i].count / all, depth + 1);
 	}
@@ -304,7 +384,8 @@ void lode_service_parts_init(LodeServiceParts *self, const LodeCostedCode *code)
 	                         ? lode_profile_event(costs->profile, costs->event)->total
 	                         : 0,
 		.samples = equal_samples(costs)};
-	self->members = list_members(self);
+	self->implicit = lode_implicit_members(context->profile, context->own);
+	self->members = list_members(self, self->implicit);
 	for (guint i = 0; i < context->services->services->len; i++) {
 		const LodeService *service = &g_array_index(
 			context->services->services, LodeService, i);
@@ -321,5 +402,6 @@ void lode_service_parts_clear(LodeServiceParts *self)
 	g_string_chunk_free(self->strings);
 	g_array_unref(self->parts);
 	g_array_unref(self->members);
+	g_hash_table_unref(self->implicit);
 	g_free(self->facts_of);
 }

@@ -34,10 +34,11 @@ typedef struct {
 	const LodeDiagnosisContext *context; /* the code's */
 	LodeServiceRules *rules;
 	GStringChunk *strings;
-	GArray *parts;      /* LodeServicePart, those of one diagnosis side by side */
-	GArray *members;    /* calls of implicit members, by function */
-	uint16_t *facts_of; /* of each attribute set: facts of calls (service_summary.h) */
-	double total;       /* of the costs' event */
+	GArray *parts;        /* LodeServicePart, those of one diagnosis side by side */
+	GHashTable *implicit; /* names of implicit members (special_members.h) */
+	GArray *members;      /* calls of them, by function */
+	uint16_t *facts_of;   /* of each attribute set: facts of calls (service_summary.h) */
+	double total;         /* of the costs' event */
 	double samples;
 	const LodeServiceRule *keys; /* of comparisons of sorts; NULL: of none */
 	double made_keys; /* time of what comparisons of sorts call to make or take apart keys */

@@ -619,6 +619,8 @@ static void test_searches(void)
 		{"48397708 7410 488b3f 4885ff 75f2", true},
 		/* the key is in the frame: mov eax, [rsp]; cmp [rdi], eax; je; … */
 		{"8b0424 3907 7410 4883c704 4839d7 75f0", true},
+		/* cmp [rdi], esi; mov rax, rdi; je; add rdi, 4; cmp rdi, rdx; jne */
+		{"3937 4889f8 7410 4883c704 4839d7 75f0", true},
 		/* the end of a list of numbers: cmp dword [rdi], 0 */
 		{"833f00 7410 4883c704 4839d7 75f2", false},
 		/* a run of equal ones: jne out */
