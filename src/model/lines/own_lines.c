@@ -152,8 +152,9 @@ bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
 }
 
 /* Whether code made at run time without lines is the run-time environment's: HotSpot's interpreter
- * and stubs, and what Java's library compiled to; V8's builtins. In a dump, methods of Java have
- * parameters, and functions of JavaScript lines. */
+ * and stubs, and what Java's library compiled to; V8's builtins, and modules that are built into
+ * Node.js. In a dump, methods of Java have parameters, and functions of JavaScript lines, or a file
+ * in their name where they are interpreted: "JS:~load /home/me/a.js:3:9". */
 static bool is_of_run_time(const LodeFrame *frame)
 {
 	static const char *const stubs[] = {
@@ -166,6 +167,9 @@ static bool is_of_run_time(const LodeFrame *frame)
 	for (size_t i = 0; i < G_N_ELEMENTS(stubs); i++)
 		if (g_str_has_prefix(frame->function, stubs[i]))
 			return true;
+	if (is_dump && g_str_has_prefix(frame->function, "JS:") &&
+		strchr(frame->function, ' ') != NULL)
+		return strstr(frame->function, " node:") != NULL;
 	if (is_dump && strchr(frame->function, '(') == NULL)
 		return true;
 	g_autofree char *file = lode_java_file_of(frame->function);

@@ -3,6 +3,7 @@
 #include "model/lines/java_class.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
+#include "model/stacks.h"
 
 #include <string.h>
 
@@ -227,6 +228,25 @@ static void test_java(void)
 	}
 }
 
+/* Functions of JavaScript that are interpreted have their file in the name alone. */
+static void test_made_code(void)
+{
+	static const struct {
+		const char *function;
+		bool is_own;
+	} cases[] = {{"JS:~load /home/me/a.js:3:9", true}, {"JS:~ /home/me/a.js:1:1", true},
+		{"JS:~readSync node:fs:700:18", false}, {"Builtins_ArrayMap", false},
+		{"Interpreter", false}, {"Board.next() [tier 3]", true},
+		{"java.lang.Thread.run() [tier 3]", false}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodeFrame frame = {
+			.function = (char *)cases[i].function, .image = (char *)"/tmp/jit-7.dump"};
+		g_test_message("%s", cases[i].function);
+		g_assert_cmpint(lode_is_own_frame(&frame), ==, cases[i].is_own);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -235,5 +255,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/own-lines/interpreters", test_interpreters);
 	g_test_add_func("/own-lines/java", test_java);
 	g_test_add_func("/own-lines/libraries", test_libraries);
+	g_test_add_func("/own-lines/made-code", test_made_code);
 	return g_test_run();
 }

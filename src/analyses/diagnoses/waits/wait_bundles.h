@@ -113,6 +113,10 @@ bool lode_wait_is_of_sleep(const LodeWaitGroup *group);
  * most. (running_meanwhile.c) */
 LodeWaitRuns lode_wait_find_running(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
 
+/* The user's code that runs between the waits of an event loop, and so asks for what it waits for;
+ * its function NULL: not known. (loop_places.c) */
+LodeWaitPlace lode_wait_loop_place(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
+
 /* What threads that do not wait here wait for most, if it is this share of the waiting here; NULL:
  * nothing. (running_meanwhile.c) */
 const LodeWaitGroup *lode_wait_find_other(

@@ -20,8 +20,10 @@ static const double HERD_RUN_NS = 20e3;
 
 /* The longest waits for an answer take about so long, and most of the time is in such: the receiver
  * delays its acknowledgement by 40 ms (TCP_DELACK_MIN), for which the sender's next small packet
- * waits (RFC 896, RFC 1122). Between them are short waits, as for a message's second part. */
-static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 60e6, LEAST_MEAN = 1.0 / 3;
+ * waits (RFC 896, RFC 1122). Between them are short waits, as for a message's second part; what
+ * takes other times is the peer's own work. */
+static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 60e6, LEAST_MEAN = 1.0 / 3,
+		    ONE_DELAY_FROM_NS = 38e6, ONE_DELAY_TO_NS = 50e6, MOSTLY_DELAYED = 0.6;
 
 /* --- words for the rules --- */
 
@@ -53,6 +55,28 @@ static bool is_herd(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle
 		       reason == LODE_WAIT_POLL) &&
 	       g_hash_table_size(bundle->threads) >= HERD_THREADS && bundle->count >= HERD_WAITS &&
 	       run_after_wait(self, bundle) < HERD_RUN_NS;
+}
+
+static bool is_delayed(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const GArray *slices = self->waits->slices;
+	double all = 0, delayed = 0;
+
+	if (bundle->longest_ns < DELAYED_FROM_NS || bundle->longest_ns > DELAYED_TO_NS ||
+		lode_wait_bundle_mean(bundle) < LEAST_MEAN * bundle->longest_ns)
+		return false;
+	for (guint i = 0; i < slices->len; i++) {
+		const LodeWaitSlice *slice = &LODE_AT(slices, LodeWaitSlice, i);
+		const uint64_t key = (uint64_t)slice->pid << 32 | slice->tid;
+		if (slice->kind != bundle->first->reason ||
+			!g_hash_table_contains(bundle->threads, &key))
+			continue;
+		bool is_one = slice->time_ns >= ONE_DELAY_FROM_NS &&
+		              slice->time_ns <= ONE_DELAY_TO_NS;
+		all += slice->time_ns;
+		delayed += is_one ? slice->time_ns : 0;
+	}
+	return delayed >= MOSTLY_DELAYED * all;
 }
 
 /* The part of the waiting for files that journals have: the file and its folder are written, too.
@@ -89,7 +113,6 @@ static const LodeCauseRule *find_rule(
 	};
 	const LodeWaitGroup *first = bundle->first;
 	LodeCauseWords words = {0};
-	double mean = lode_wait_bundle_mean(bundle);
 	bool is_pause = lode_wait_is_of_sleep(first) || lode_wait_is_for_sleep(first);
 	g_autofree char *reason = g_strdup_printf(
 		"wait:%s", lode_wait_reason_to_text(is_pause ? LODE_WAIT_SLEEP : first->reason));
@@ -113,8 +136,7 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-file:journal", &words);
 	if (lode_wait_sleep_is_work(bundle, groups))
 		lode_cause_rules_add_words(self->rules, "wait-sleep:work", &words);
-	if (bundle->longest_ns >= DELAYED_FROM_NS && bundle->longest_ns <= DELAYED_TO_NS &&
-		mean >= LEAST_MEAN * bundle->longest_ns)
+	if (is_delayed(self, bundle))
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
 	if (lode_wait_bundle_is_foreign(self, bundle))
 		lode_cause_rules_add_words(self->rules, "wait-of:system", &words);
@@ -372,6 +394,10 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 				      : lode_wait_is_of_sleep(bundle->first)
 					      ? lode_wait_sleep_place(self, bundle)
 					      : &bundle->first->place);
+	if (parent == NULL && diagnosis->function == NULL) {
+		const LodeWaitPlace place = lode_wait_loop_place(self, bundle);
+		take_place(diagnosis, &place);
+	}
 	diagnosis->clock = waits->running_ns + waits->waiting_ns > 0
 	                           ? bundle->waiting_ns / (waits->running_ns + waits->waiting_ns)
 	                           : 0;

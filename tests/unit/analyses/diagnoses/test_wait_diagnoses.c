@@ -253,6 +253,84 @@ static void test_without_place(void)
 	}
 }
 
+/* The code that an event loop runs between its waits asks for what it waits for; what ran before
+ * the first wait, in other threads, or belongs to the environment does not. */
+static void test_event_loop(void)
+{
+	static const struct {
+		const char *function, *image;
+		uint32_t tid;
+		uint64_t time_ns;
+		guint n;
+	} samples[] = {{"JS:~load /home/me/a.js:3:9", "/tmp/jit-1.dump", 10, 20, 6},
+		{"JS:~read /home/me/a.js:9:9", "/tmp/jit-1.dump", 10, 20, 4},
+		{"JS:~start /home/me/a.js:1:1", "/tmp/jit-1.dump", 10, 5, 50},
+		{"JS:~other /home/me/b.js:1:1", "/tmp/jit-1.dump", 11, 20, 50},
+		{"uv_run", "/usr/bin/node", 10, 20, 50}};
+
+	for (guint few = 0; few < 2; few++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		const LodeStackThread threads[] = {{NULL, 1, 10}, {NULL, 1, 11}};
+		made_image(profile, "/tmp/jit-1.dump");
+		LODE_AT(profile->images, LodeImage, profile->images->len - 1).kind = LODE_IMAGE_JIT;
+		g_array_append_vals(profile->stacks->threads, threads, G_N_ELEMENTS(threads));
+		for (guint i = 0; i < G_N_ELEMENTS(samples); i++) {
+			LodeFrame code = {.function = (char *)samples[i].function,
+				.image = (char *)samples[i].image};
+			uint32_t stack = made_stack(profile, code, LODE_NONE);
+			for (guint k = 0; k < (few == 1 ? 1 : samples[i].n); k++) {
+				made_sample(profile, stack, 1e6);
+				LodeStackSample *sample = &LODE_AT(profile->stacks->samples,
+					LodeStackSample, profile->stacks->samples->len - 1);
+				sample->thread = samples[i].tid - 10;
+				sample->time_ns = samples[i].time_ns;
+			}
+		}
+		LodeWait row = wait_of(profile, LODE_WAIT_POLL, NULL, "post", 10, 0.8);
+		row.stack = LODE_NONE;
+		made_wait(profile, row, NAN, 0.8 * S);
+		const LodeWaitSlice slice = {
+			.pid = 1, .tid = 10, .begin_ns = 10, .end_ns = 15, .kind = LODE_WAIT_POLL};
+		g_array_append_val(profile->waits->slices, slice);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->function, ==,
+			few == 1 ? NULL : samples[0].function);
+	}
+}
+
+/* An answer after 40 ms may be one that is delayed; one that takes other times is the peer's work.
+ */
+static void test_delayed_answers(void)
+{
+	static const struct {
+		double milliseconds;
+		const char *remedy;
+	} cases[] = {{41, "Send a request in one piece"}, {25, "Send requests side by side"}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		LodeWait row = wait_of(
+			profile, LODE_WAIT_SOCKET, "tcp 127.0.0.1:80", "ask", 10, 0.8);
+		row.count = 40;
+		row.longest_ns = 0.045 * S;
+		made_wait(profile, row, NAN, 0.8 * S);
+		for (guint k = 0; k < 20; k++) {
+			const LodeWaitSlice slice = {.pid = 1,
+				.tid = 10,
+				.begin_ns = k * 100000000,
+				.end_ns = k * 100000000 + 50000000,
+				.kind = LODE_WAIT_SOCKET,
+				.time_ns = cases[i].milliseconds * 1e6};
+			g_array_append_val(profile->waits->slices, slice);
+		}
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_test_message("%s", lode_diagnoses_at(all, 0)->remedy);
+		g_assert_true(g_str_has_prefix(lode_diagnoses_at(all, 0)->remedy, cases[i].remedy));
+	}
+}
+
 /* Divided work is waited for in most parallel programs: no diagnosis, and the order of before. */
 static void test_parallel(void)
 {
@@ -1206,6 +1284,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/serial", test_serial);
 	g_test_add_func("/wait_diagnoses/held-in-waits", test_held_in_waits);
 	g_test_add_func("/wait_diagnoses/for-unseen", test_for_unseen);
+	g_test_add_func("/wait_diagnoses/event-loop", test_event_loop);
+	g_test_add_func("/wait_diagnoses/delayed-answers", test_delayed_answers);
 	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
