@@ -133,8 +133,8 @@ static void write_record(
 	g_autofree char *directory = read_link(pid, "cwd"), *input = read_link(pid, "fd/0"),
 			*output = read_link(pid, "fd/1");
 	size_t n_environment = read_file(pid, "environ", bytes);
-	LodeCommandLook look = {
-		.environment = n_environment > 0 ? hash_of_variables(bytes, n_environment) | 1 : 0,
+	guint environment = hash_of_variables(bytes, n_environment);
+	LodeCommandLook look = {.environment = n_environment > 0 ? MAX(environment, 1) : 0,
 		.directory = directory,
 		.input = input,
 		.output = output};
