@@ -10,18 +10,22 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* Between two searches for an interpreter, at first and at most: a search takes some hundred
  * microseconds. */
 #define FIRST_SEARCH_NS UINT64_C(20000000)
 #define LAST_SEARCH_NS UINT64_C(2000000000)
 
+/* Likewise at most, of processes of one program that is not named as an interpreter. */
+#define LAST_OF_PROGRAM_NS UINT64_C(500000000)
+
 /* By then a program has loaded the libraries that it is linked to. */
 #define LOADED_NS (4 * FIRST_SEARCH_NS)
 
 /* Code that calls and returns all the time would be seen too seldom, if what is torn were not read
  * again. */
-enum { MOST_READS = 3, MAX_PARTS = 8 };
+enum { MOST_READS = 3, MAX_PARTS = 8, PATH_BYTES = 512 };
 
 struct LodeScriptLooks {
 	pid_t pid;
@@ -31,11 +35,29 @@ struct LodeScriptLooks {
 	bool has_told_loop;
 	dev_t device; /* of the program that was searched, with its inode */
 	ino_t inode;
+	bool is_named;                /* as an interpreter */
 	uint64_t search_ns, pause_ns; /* when next, and how long after the last time */
 	uint64_t checked_ns;          /* when it was asked whether it is another program */
 	LodeScriptLook look;
 	GArray *codes; /* LodeScriptCode */
 };
+
+/* A program of which no process was found to have an interpreter. */
+typedef struct {
+	uint64_t search_ns, pause_ns; /* as of a process */
+} WithoutScripts;
+
+void lode_script_search_init(LodeScriptSearch *self)
+{
+	lode_interpreter_files_init(&self->files);
+	self->programs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+}
+
+void lode_script_search_clear(LodeScriptSearch *self)
+{
+	lode_interpreter_files_clear(&self->files);
+	g_clear_pointer(&self->programs, g_hash_table_unref);
+}
 
 LodeScriptLooks *lode_script_looks_new(pid_t pid, LodeScriptSearch *common)
 {
@@ -90,7 +112,7 @@ static bool read_parts(void *data, const LodeForeignPart *parts, size_t n)
 /* Whether it is another program than was searched. */
 static bool has_changed(LodeScriptLooks *self)
 {
-	char path[64];
+	char path[64], target[PATH_BYTES];
 	struct stat status;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)self->pid);
@@ -99,7 +121,38 @@ static bool has_changed(LodeScriptLooks *self)
 		return false;
 	self->device = status.st_dev;
 	self->inode = status.st_ino;
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+	target[MAX(n, 0)] = '\0';
+	const char *slash = strrchr(target, '/');
+	self->is_named = slash == NULL || lode_is_run_time_program(target) ||
+	                 lode_is_interpreter(slash + 1) || strcmp(slash, "/java") == 0;
 	return true;
+}
+
+static WithoutScripts *program_of(const LodeScriptLooks *self)
+{
+	gint64 key = (gint64)((uint64_t)self->device << 40 ^ (uint64_t)self->inode);
+
+	return g_hash_table_lookup(self->common->programs, &key);
+}
+
+/* What was found, or not, holds for the program's other processes. */
+static void note_program(LodeScriptLooks *self, bool has_scripts, uint64_t now_ns)
+{
+	gint64 key = (gint64)((uint64_t)self->device << 40 ^ (uint64_t)self->inode);
+	WithoutScripts *program = program_of(self);
+
+	if (has_scripts || self->is_named) {
+		g_hash_table_remove(self->common->programs, &key);
+		return;
+	}
+	if (program == NULL) {
+		program = g_new0(WithoutScripts, 1);
+		program->pause_ns = FIRST_SEARCH_NS / 2;
+		g_hash_table_insert(self->common->programs, g_memdup2(&key, sizeof(key)), program);
+	}
+	program->pause_ns = MIN(2 * program->pause_ns, LAST_OF_PROGRAM_NS);
+	program->search_ns = now_ns + program->pause_ns;
 }
 
 /* Few programs are named as an interpreter and are none. */
@@ -132,6 +185,11 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 		self->pause_ns = FIRST_SEARCH_NS / 2;
 	else if (now_ns < self->search_ns || (self->frames != NULL && is_of_waits(self)))
 		return;
+	const WithoutScripts *program = self->frames == NULL ? program_of(self) : NULL;
+	if (program != NULL && now_ns < program->search_ns) {
+		self->search_ns = program->search_ns;
+		return;
+	}
 	self->pause_ns = MIN(2 * self->pause_ns, LAST_SEARCH_NS);
 	self->search_ns = now_ns + self->pause_ns;
 	LodeFoundInterpreter found = lode_interpreter_find(&self->common->files, self->pid);
@@ -144,6 +202,7 @@ static void search(LodeScriptLooks *self, uint64_t now_ns)
 		self->frames = found.interpreter->open(
 			found.symbols, &memory, &self->common->next_code);
 	self->common->files.spent_ns += lode_thread_ns() - begin_ns;
+	note_program(self, found.interpreter != NULL || found.file != NULL, now_ns);
 	note_unread(self);
 }
 

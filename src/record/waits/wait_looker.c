@@ -107,7 +107,7 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits
 	init_choice(&self->choice, LODE_WAITING_EVENT, LODE_WAITING_ID);
 	init_choice(&self->script_choice, LODE_SCRIPT_EVENT, LODE_SCRIPT_ID);
 	lode_look_record_attribute(&self->script_choice.attr);
-	lode_interpreter_files_init(&self->scripts.files);
+	lode_script_search_init(&self->scripts);
 	lode_look_attribute(&self->choice.attr, STACK_BYTES);
 	g_mutex_init(&self->mutex);
 	g_cond_init(&self->changed);
@@ -138,7 +138,7 @@ void lode_wait_looker_free(LodeWaitLooker *self)
 	g_ptr_array_unref(self->threads);
 	g_hash_table_unref(self->processes);
 	lode_command_looks_free(self->commands);
-	lode_interpreter_files_clear(&self->scripts.files);
+	lode_script_search_clear(&self->scripts);
 	g_hash_table_unref(self->known);
 	g_rand_free(self->random);
 	g_byte_array_unref(self->output.records);

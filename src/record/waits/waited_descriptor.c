@@ -170,6 +170,14 @@ typedef struct {
 	bool is_listening;
 } Socket;
 
+/* What an epoll descriptor waits for. */
+typedef struct {
+	Socket all[MOST_SOCKETS]; /* of TCP */
+	size_t n;
+	bool has_requests; /* beside them: local connections that were accepted, or signals */
+	bool has_peers;    /* other local ones */
+} Polled;
+
 /* "tcp 10.0.0.1:80 from :40000" */
 static bool parse_socket(Socket *self)
 {
@@ -211,48 +219,60 @@ static bool is_same_peer(const Socket *self, const Socket *other)
 	return strncmp(self->text, other->text, n) == 0 && other->text[n] == ' ';
 }
 
-/* The sockets that an epoll descriptor waits for ("tfd:        7 events: …" of proc(5)); false:
- * there are more. */
-static bool list_sockets(pid_t pid, int *handle, int number, Socket *out, size_t *out_n)
+static void add_other(Polled *self, const char *text)
+{
+	if (strcmp(text, "anon_inode:[signalfd]") == 0 || g_str_has_suffix(text, " accepted"))
+		self->has_requests = true;
+	else if (g_str_has_prefix(text, "unix") && !g_str_has_suffix(text, " listening"))
+		self->has_peers = true;
+}
+
+/* ("tfd:        7 events: …" of proc(5)) False: there are too many. */
+static bool list_polled(pid_t pid, int *handle, int number, Polled *out)
 {
 	g_autofree char *path = g_strdup_printf("/proc/%d/fdinfo/%d", (int)pid, number);
 	g_autofree char *text = NULL;
 
-	*out_n = 0;
+	*out = (Polled){0};
 	if (!g_file_get_contents(path, &text, NULL, NULL))
 		return false;
 	for (const char *at = text; (at = strstr(at, "tfd:")) != NULL;) {
 		at += strlen("tfd:");
-		if (*out_n == MOST_SOCKETS)
+		if (out->n == MOST_SOCKETS)
 			return false;
-		Socket *socket = &out[*out_n];
+		Socket *socket = &out->all[out->n];
 		describe(pid, handle, (int)strtol(at, NULL, 10), NULL, socket->text,
 			sizeof(socket->text));
-		*out_n += parse_socket(socket) ? 1 : 0;
+		if (parse_socket(socket))
+			out->n++;
+		else
+			add_other(out, socket->text);
 	}
 	return true;
 }
 
-/* The only peer that it waits for: requests of others may be what it waits for, too. */
+/* The only peer that it waits for: requests of others may be what it waits for, too. Where there is
+ * no peer, and there may be requests, it is a server's. */
 static void describe_epoll(pid_t pid, int *handle, int number, char *text, size_t size)
 {
-	Socket all[MOST_SOCKETS];
+	Polled polled;
 	const Socket *only = NULL;
-	size_t n;
 
-	if (!list_sockets(pid, handle, number, all, &n))
+	if (!list_polled(pid, handle, number, &polled))
 		return;
-	for (size_t i = 0; i < n; i++) {
-		bool is_accepted = !all[i].is_listening && was_accepted(all, n, &all[i]);
-		if (is_accepted && !is_from_itself(all, n, &all[i]))
-			return;
-		if (is_accepted || all[i].is_listening || all[i].other == 0)
+	bool has_requests = polled.has_requests, has_peers = polled.has_peers;
+	for (size_t i = 0; i < polled.n; i++) {
+		const Socket *one = &polled.all[i];
+		bool is_accepted = !one->is_listening && was_accepted(polled.all, polled.n, one);
+		has_requests |= is_accepted && !is_from_itself(polled.all, polled.n, one);
+		if (is_accepted || one->is_listening || one->other == 0)
 			continue;
-		if (only != NULL && !is_same_peer(only, &all[i]))
-			return;
-		only = &all[i];
+		has_peers |= only != NULL && !is_same_peer(only, one);
+		only = one;
 	}
-	if (only != NULL)
+	if (has_requests && !has_peers && only == NULL)
+		g_strlcat(text, " accepted", size);
+	else if (only != NULL && !has_requests && !has_peers)
 		g_strlcpy(text, only->text, size);
 }
 

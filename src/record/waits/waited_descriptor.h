@@ -11,8 +11,11 @@
  *   unix /run/x.sock listening
  *   unix /run/x.sock accepted
  *
- * An epoll descriptor is what it waits for, where that is one peer: connections that the process
- * accepted from others make it a server, of which nothing more is said. Private to record/.
+ *   anon_inode:[eventpoll] accepted
+ *
+ * An epoll descriptor is what it waits for, where that is one peer. Connections that the process
+ * accepted from others, or signals, make it a server's, if it is connected to nobody itself.
+ * Private to record/.
  */
 #pragma once
 

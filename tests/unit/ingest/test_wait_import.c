@@ -456,6 +456,33 @@ static void test_worker_of_kernel(void)
 	assert_ms(profile->waits->running_ns, 12 + 2);
 }
 
+/* Of a service, whose end is not seen, a thread that nobody wakes waits for work; one that is woken
+ * in between may be what others wait for. */
+static void test_unwoken(void)
+{
+	for (int is_woken = 0; is_woken < 2; is_woken++) {
+		LodeWaitLook waits = look_of(SYS_futex);
+		g_auto(Made) made;
+		waits.arguments[0] = 0x5000;
+		waits.arguments[1] = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+		made_init(&made, true, true);
+		sample_file_clone(&made.samples, PID, WORKER, 100 * MS);
+		run(&made, WORKER, 100 * MS, 101 * MS, "drive", false);
+		look(&made, WORKER, 120 * MS, "drive", &waits, NULL);
+		if (is_woken) {
+			run(&made, WORKER, 134 * MS, 135 * MS, "drive", false);
+			look(&made, WORKER, 150 * MS, "drive", &waits, NULL);
+		}
+		run(&made, WORKER, 168 * MS, 170 * MS, "drive", false);
+		run(&made, PID, 100 * MS, 170 * MS, "wander", false);
+		g_autoptr(LodeProfile) profile = import(&made);
+		const LodeWait *row = row_of(profile, LODE_WAIT_CONDITION);
+		g_assert_false(profile->waits->has_path);
+		assert_ms(row->waiting_ns, is_woken ? 66 : 67);
+		g_assert_cmpint(row->is_idle, ==, !is_woken);
+	}
+}
+
 static void look_at_script(Made *self, uint64_t time_ns, uint32_t line)
 {
 	const LodeScriptFrame frame = {1, line};
@@ -516,6 +543,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/until", test_until);
 	g_test_add_func("/ingest/wait-import/refused", test_refused);
 	g_test_add_func("/ingest/wait-import/worker-of-kernel", test_worker_of_kernel);
+	g_test_add_func("/ingest/wait-import/unwoken", test_unwoken);
 	g_test_add_func("/ingest/wait-import/scripts", test_scripts);
 	return g_test_run();
 }

@@ -309,8 +309,11 @@ bool lode_wait_bundle_is_foreign(const LodeWaitDiagnosing *self, const LodeWaitB
 {
 	const char *program = program_of(self, bundle);
 
-	return bundle->first->place.function == NULL && program != NULL &&
-	       g_hash_table_contains(self->foreign, program);
+	const LodeWaitPlace *place = &bundle->first->place;
+
+	return (place->function == NULL ||
+		       (place->image != NULL && lode_is_of_others(place->image))) &&
+	       program != NULL && g_hash_table_contains(self->foreign, program);
 }
 
 bool lode_wait_bundle_is_inner(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)

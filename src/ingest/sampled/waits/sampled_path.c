@@ -411,6 +411,19 @@ static void find_idle(Finding *self, const LodeCriticalPath *path, const LodeSta
 	}
 }
 
+/* Without a path, as of a service: a thread that nobody wakes for most of the time waits for work
+ * at its queue, or watches. */
+static void find_unwoken(const Finding *self)
+{
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(self->waits->rows, LodeWait, i);
+		bool may_be = row->reason == LODE_WAIT_CONDITION ||
+		              is_watching(row, row->waiting_ns);
+		if (may_be && row->longest_ns >= MOSTLY * self->waits->clock_ns)
+			row->is_idle = true;
+	}
+}
+
 static void take_path(Finding *self, const LodeCriticalPath *path, const LodeStacks *stacks)
 {
 	LodeWaits *waits = self->waits;
@@ -437,8 +450,10 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 {
 	find_lives(self);
 	uint32_t root = find_root(self);
-	if (root == LODE_NONE)
+	if (root == LODE_NONE) {
+		find_unwoken(self);
 		return;
+	}
 	if (stops_child(self, root)) {
 		set_idle(self, thread_of(self, root)->pid);
 		return;
@@ -463,6 +478,7 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 		take_path(self, path, stacks);
 	if (self->waits->has_path)
 		return;
+	find_unwoken(self);
 	g_array_set_size(self->waits->causes, 0);
 	for (guint i = 0; i < self->waits->rows->len; i++)
 		LODE_AT(self->waits->rows, LodeWait, i).cause = LODE_NONE;
