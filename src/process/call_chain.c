@@ -170,7 +170,32 @@ static bool is_after_call(const LodePlaces *places, const LodePlace *inside)
 	return false;
 }
 
-/* The place that a word of the stack returns to; false: it is not a return address. */
+static const LodeBinaryFunction *function_at(LodePlaces *places, const LodePlace *place)
+{
+	return lode_code_image_function(
+		lode_code_images_at(lode_places_images(places), place->image), place->address);
+}
+
+/* The function that was made at run time and has a place; NULL: it is other code. */
+static const char *name_of_made(LodePlaces *places, const LodePlace *place)
+{
+	const LodeCodeImage *image = lode_code_images_peek(
+		lode_places_images(places), place->image);
+	const LodeBinaryFunction *function = image->kind == LODE_IMAGE_JIT
+	                                             ? function_at(places, place)
+	                                             : NULL;
+
+	return function != NULL ? function->name : NULL;
+}
+
+/* Whether a method that HotSpot interprets is there: its frame says which. */
+static bool is_interpreted(LodePlaces *places, const LodePlace *place)
+{
+	return g_strcmp0(name_of_made(places, place), "Interpreter") == 0;
+}
+
+/* The place that a word of the stack returns to; false: it is not a return address. HotSpot's
+ * interpreter jumps to what it calls, and gives it where to return to. */
 static bool read_return(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeStackDump *dump, uint64_t address, LodePlace *out_caller)
 {
@@ -182,13 +207,8 @@ static bool read_return(LodePlaces *places, const LodeSampledCode *sampled,
 	return back != 0 &&
 	       lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
 		       out_caller) == LODE_PLACE_FOUND &&
-	       out_caller->image != LODE_NONE && is_after_call(places, out_caller);
-}
-
-static const LodeBinaryFunction *function_at(LodePlaces *places, const LodePlace *place)
-{
-	return lode_code_image_function(
-		lode_code_images_at(lode_places_images(places), place->image), place->address);
+	       out_caller->image != LODE_NONE &&
+	       (is_after_call(places, out_caller) || is_interpreted(places, out_caller));
 }
 
 /*
@@ -358,18 +378,6 @@ static bool is_of_language(LodePlaces *places, const LodePlace *place)
 	return false;
 }
 
-/* The function that was made at run time and has a place; NULL: it is other code. */
-static const char *name_of_made(LodePlaces *places, const LodePlace *place)
-{
-	const LodeCodeImage *image = lode_code_images_peek(
-		lode_places_images(places), place->image);
-	const LodeBinaryFunction *function = image->kind == LODE_IMAGE_JIT
-	                                             ? function_at(places, place)
-	                                             : NULL;
-
-	return function != NULL ? function->name : NULL;
-}
-
 /* Whether code that was made at run time is Java's own library's, a stub of HotSpot's, or of a
  * module that is built into Node.js. V8's names have colons. */
 static bool is_of_runtime(LodePlaces *places, const LodePlace *place)
@@ -384,11 +392,51 @@ static bool is_of_runtime(LodePlaces *places, const LodePlace *place)
 	return !lode_is_own_frame(&frame);
 }
 
-/* Whether a method that HotSpot interprets is there: nothing says which, and what calls it is not
- * the caller of what it calls. */
-static bool is_interpreted(LodePlaces *places, const LodePlace *place)
+/* Reads a word of the stack. */
+static bool read_word(const LodeStackDump *dump, uint64_t address, uint64_t *out)
 {
-	return g_strcmp0(name_of_made(places, place), "Interpreter") == 0;
+	uint64_t offset = address - dump->start;
+
+	if (dump->size < sizeof *out || offset > dump->size - sizeof *out)
+		return false;
+	memcpy(out, dump->bytes + offset, sizeof *out);
+	return true;
+}
+
+/*
+ * Goes from the frame of HotSpot's interpreter to its caller (OpenJDK, frame_x86.hpp, the same in
+ * JDK 11 to 25), and gives the place of the bytecode that it is at, which is in a dump where the
+ * method is the user's. A method that runs has the bytecode's address in a register.
+ *
+ *   rbp ─▶ caller's rbp   rbp + 8 ─▶ return address   rbp − 8 ─▶ caller's rsp   rbp − 64 ─▶
+ * bytecode
+ */
+static bool step_interpreted(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeStackDump *dump, LodeUserRegisters *registers, LodePlace *out_method,
+	LodePlace *at)
+{
+	enum { R13 = 13, BYTECODE = 64, WORD = sizeof(uint64_t) };
+	const uint32_t needed = 1u << LODE_REGISTER_RSP | 1u << LODE_REGISTER_RBP;
+	uint64_t frame = registers->values[LODE_REGISTER_RBP], bytecode, pointer, link;
+	bool runs = (registers->known >> R13 & 1) != 0;
+
+	*out_method = (LodePlace){LODE_NONE, 0};
+	if ((registers->known >> LODE_REGISTER_RBP & 1) == 0 || frame < BYTECODE ||
+		!read_word(dump, frame - BYTECODE, &bytecode))
+		return false;
+	if ((!runs || lode_places_find(places, sampled->record->pid, sampled->time_ns,
+			      registers->values[R13], out_method) != LODE_PLACE_FOUND) &&
+		lode_places_find(places, sampled->record->pid, sampled->time_ns, bytecode,
+			out_method) != LODE_PLACE_FOUND)
+		*out_method = (LodePlace){LODE_NONE, 0};
+	at->image = LODE_NONE;
+	if (!read_word(dump, frame - WORD, &pointer) || !read_word(dump, frame, &link) ||
+		pointer <= frame || !read_return(places, sampled, dump, frame + WORD, at))
+		return out_method->image != LODE_NONE;
+	registers->values[LODE_REGISTER_RSP] = pointer;
+	registers->values[LODE_REGISTER_RBP] = link;
+	registers->known = needed;
+	return true;
 }
 
 /* `most`: so many callers; is_top: none further out than the first outside of libraries. */
@@ -403,6 +451,20 @@ static void find_by_stack(LodePlaces *places, const LodeSampledCode *sampled,
 
 	while (!is_done && at.image != LODE_NONE && out_callers->len < most) {
 		was_below |= is_below_user(places, &at);
+		if (is_interpreted(places, &at)) {
+			LodePlace method;
+			if (!step_interpreted(places, sampled, &dump, &registers, &method, &at))
+				return;
+			/* The frame is known by its method. */
+			if (out_callers->len > 0 && method.image != LODE_NONE)
+				g_array_set_size(out_callers, out_callers->len - 1);
+			if (method.image != LODE_NONE)
+				g_array_append_val(out_callers, method);
+			if (at.image == LODE_NONE || (is_top && method.image != LODE_NONE))
+				return;
+			g_array_append_val(out_callers, at);
+			continue;
+		}
 		uint64_t back;
 		LodeFrameStep step = step_out(places, &at, &dump, &registers, &back);
 		if (step == LODE_FRAME_LOST &&
@@ -422,7 +484,7 @@ static void find_by_stack(LodePlaces *places, const LodeSampledCode *sampled,
 		g_array_append_val(out_callers, at);
 		is_done = is_top && at.image != LODE_NONE && was_below &&
 		          !is_below_user(places, &at) && !is_of_language(places, &at) &&
-		          (!is_of_runtime(places, &at) || is_interpreted(places, &at));
+		          !is_of_runtime(places, &at);
 	}
 }
 

@@ -44,10 +44,11 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 
 /* The same where lode_call_chain_has_top(): at most LODE_MAX_TOP_CALLERS, as far as the recorded
  * bytes reach, and no further than the first caller of a system library or an interpreter that is
- * neither in one nor of its language's own library (or a module built into Node.js), or is
- * HotSpot's interpreter. In code without unwind tables, the word above a frame of the size that the
- * code's beginning says, at the stack pointer, or above what the frame pointer points to, is a
- * return address if a call stands before what it points to. */
+ * neither in one nor of its language's own library (or a module built into Node.js), or is a method
+ * that HotSpot interprets. In code without unwind tables, the word above a frame of the size that
+ * the code's beginning says, at the stack pointer, or above what the frame pointer points to, is a
+ * return address if a call stands before what it points to. A frame of HotSpot's interpreter is the
+ * method's that it executes, where the dump has its bytecodes. */
 void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
 

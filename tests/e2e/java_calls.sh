@@ -37,8 +37,21 @@ public class Calls {
 			all = with(all, i);
 		return all;
 	}
+	static int known(List<Integer> all, int n) {
+		int sum = 0;
+		for (int i = 0; i < n; i++)
+			if (all.contains(-i - 1)) // line 25
+				sum++;
+		return sum;
+	}
 	public static void main(String[] arguments) {
 		long sum = 0;
+		if (arguments[0].equals("search")) {
+			List<Integer> all = new ArrayList<>();
+			for (int i = 0; i < 100000; i++) all.add(i);
+			System.out.println(known(all, Integer.parseInt(arguments[1])));
+			return;
+		}
 		List<String> words = new ArrayList<>();
 		for (int i = 0; i < 6000; i++) words.add("weather ");
 		for (int i = 0; i < Integer.parseInt(arguments[1]); i++)
@@ -79,4 +92,7 @@ run text 12
 check "a text that grows by +=" "$(status_is 0)" "$(is_in Calls.render 7)"
 run array 8
 check "arrays that are made anew" "$(status_is 0)" "$(is_in Calls. 11 12 18)"
+# It is called once, and its loop has too few rounds to be compiled.
+run search 6000
+check "a method that is interpreted" "$(status_is 0)" "$(is_in Calls.known 25)"
 echo "1..$number"

@@ -90,10 +90,10 @@ run() {
 }
 
 run get 700
-check "the class library, inlined" "$(status_is 0)" "$(is_at 7 java/util/LinkedList.java pointer-chase)"
+check "the class library, inlined" "$(status_is 0)" "$(is_at 7 java/util/LinkedList.java linear-search)"
 run through 700
 check "the class library in a method of the program's own that is inlined" "$(status_is 0)" \
-	"$(is_at 11 java/util/LinkedList.java pointer-chase)"
+	"$(is_at 11 java/util/LinkedList.java linear-search)"
 run own 2500
 check "a method of the program's own, inlined" "$(status_is 0)" "$(is_at 20 Lines.java division)"
 

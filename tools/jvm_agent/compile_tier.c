@@ -9,72 +9,27 @@
  */
 #include "compile_tier.h"
 
-#include <dlfcn.h>
+#include "vm_structs.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-enum { MAX_WINDOW = 16384, MIN_WINDOW = 512, MAX_OFFSET = 4096, MAX_ENTRIES = 100000 };
+enum { MAX_WINDOW = 16384, MIN_WINDOW = 512, MAX_OFFSET = 4096 };
 
 typedef struct {
 	int64_t name, code_begin, code_offset, level, entry_bci; /* below 0: unknown */
 } Layout;
 
-static uint64_t value_of(void *library, const char *name)
-{
-	const uint64_t *value = dlsym(library, name);
-
-	return value != NULL ? *value : 0;
-}
-
-static void take_field(Layout *self, const char *type, const char *field, uint64_t offset)
-{
-	bool is_blob = strcmp(type, "CodeBlob") == 0, is_method = strcmp(type, "nmethod") == 0;
-
-	if (offset > MAX_OFFSET)
-		return;
-	if (is_blob && strcmp(field, "_name") == 0)
-		self->name = (int64_t)offset;
-	if (is_blob && strcmp(field, "_code_begin") == 0)
-		self->code_begin = (int64_t)offset;
-	if (is_blob && strcmp(field, "_code_offset") == 0)
-		self->code_offset = (int64_t)offset;
-	if (is_method && strcmp(field, "_comp_level") == 0)
-		self->level = (int64_t)offset;
-	if (is_method && strcmp(field, "_entry_bci") == 0)
-		self->entry_bci = (int64_t)offset;
-}
-
 static Layout read_layout(void)
 {
-	Layout layout = {-1, -1, -1, -1, -1};
-	void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (library == NULL)
-		return layout;
-	const char *entry = (const char *)(uintptr_t)value_of(library, "gHotSpotVMStructs");
-	uint64_t type = value_of(library, "gHotSpotVMStructEntryTypeNameOffset");
-	uint64_t field = value_of(library, "gHotSpotVMStructEntryFieldNameOffset");
-	uint64_t offset = value_of(library, "gHotSpotVMStructEntryOffsetOffset");
-	uint64_t stride = value_of(library, "gHotSpotVMStructEntryArrayStride");
-	for (int i = 0; entry != NULL && stride > 0 && i < MAX_ENTRIES; i++, entry += stride) {
-		const char *type_name = *(const char *const *)(entry + type);
-		const char *field_name = *(const char *const *)(entry + field);
-		if (type_name == NULL || field_name == NULL)
-			break;
-		take_field(&layout, type_name, field_name, *(const uint64_t *)(entry + offset));
-	}
-	dlclose(library);
-	return layout;
-}
-
-static bool read_memory(uint64_t address, void *out, size_t size)
-{
-	struct iovec local = {out, size}, remote = {(void *)(uintptr_t)address, size};
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+	return (Layout){
+		.name = vm_struct_offset("CodeBlob", "_name"),
+		.code_begin = vm_struct_offset("CodeBlob", "_code_begin"),
+		.code_offset = vm_struct_offset("CodeBlob", "_code_offset"),
+		.level = vm_struct_offset("nmethod", "_comp_level"),
+		.entry_bci = vm_struct_offset("nmethod", "_entry_bci"),
+	};
 }
 
 /* Whether it is a method's header. */
@@ -84,11 +39,11 @@ static bool take_header(CompileTier *self, const Layout *layout, uint64_t header
 	int32_t entry_bci;
 	char text[8], level;
 
-	if (!read_memory(header + (uint64_t)layout->name, &name, sizeof name) ||
-		!read_memory(name, text, sizeof text) ||
+	if (!vm_struct_read(header + (uint64_t)layout->name, &name, sizeof name) ||
+		!vm_struct_read(name, text, sizeof text) ||
 		memcmp(text, "nmethod", sizeof text) != 0 ||
-		!read_memory(header + (uint64_t)layout->level, &level, sizeof level) ||
-		!read_memory(header + (uint64_t)layout->entry_bci, &entry_bci, sizeof entry_bci))
+		!vm_struct_read(header + (uint64_t)layout->level, &level, sizeof level) ||
+		!vm_struct_read(header + (uint64_t)layout->entry_bci, &entry_bci, sizeof entry_bci))
 		return false;
 	self->tier = level;
 	self->is_osr = entry_bci >= 0;
@@ -121,7 +76,7 @@ bool compile_tier_read(CompileTier *self, const void *code)
 		(!has_begin && layout.code_offset < 0) || begin % sizeof(uint64_t) != 0 ||
 		begin < MAX_WINDOW + MAX_OFFSET)
 		return false;
-	while (!read_memory(begin - size, window, size))
+	while (!vm_struct_read(begin - size, window, size))
 		if ((size /= 2) < MIN_WINDOW)
 			return false;
 	/* The header is the nearest before the code that says so. */

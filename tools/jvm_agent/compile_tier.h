@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which of HotSpot's compilers made a method: 1 to 3 are C1's tiers, 4 is C2. JVMTI does not say.
- * HotSpot describes its own structs to debuggers (vmStructs.hpp); with that the header in front of
- * the code is read, through the kernel, so that a wrong address is no fault.
+ * The header in front of the code is read, as vm_structs.h says where its members are.
  */
 #pragma once
 

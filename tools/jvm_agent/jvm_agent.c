@@ -6,13 +6,15 @@
  *   java -agentpath:…/liblode-jvm-agent.so[=DIRECTORY] Program      writes DIRECTORY/jit-PID.dump
  *   java -agentpath:…/liblode-jvm-agent.so=heap:DIRECTORY Program   and DIRECTORY/heap-PID.log
  *
- * Compiled methods come with source lines; interpreter and stubs with their names. That a method
- * was thrown away is not written down: its place is known by what comes to lie there.
+ * Compiled methods come with source lines, as do the bytecodes of the program's own; interpreter
+ * and stubs with their names. That a method was thrown away is not written down: its place is known
+ * by what comes to lie there.
  */
 #include "base/text/java_name.h"
 #include "code_lines.h"
 #include "compile_tier.h"
 #include "heap_walk.h"
+#include "interpreted_code.h"
 #include "jitdump_writer.h"
 
 #include <stdio.h>
@@ -72,6 +74,13 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 			&(JitdumpCode){.name = name, .code = code, .size = (size_t)size});
 }
 
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+{
+	(void)jni;
+	(void)thread;
+	interpreted_code_write(jvmti, class);
+}
+
 static void JNICALL on_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)thread;
@@ -99,15 +108,17 @@ static bool set_capabilities(jvmtiEnv *jvmti)
 static bool set_events(jvmtiEnv *jvmti)
 {
 	static const jvmtiEvent events[] = {JVMTI_EVENT_COMPILED_METHOD_LOAD,
-		JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
-		JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
-	enum { N_OF_CODE = 3 };
+		JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_VM_DEATH,
+		JVMTI_EVENT_VM_INIT, JVMTI_EVENT_GARBAGE_COLLECTION_START,
+		JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+	enum { N_OF_CODE = 4 };
 	size_t n = walks_heap ? sizeof events / sizeof *events : N_OF_CODE;
 	jvmtiEventCallbacks callbacks;
 
 	memset(&callbacks, 0, sizeof callbacks);
 	callbacks.CompiledMethodLoad = on_compiled_method;
 	callbacks.DynamicCodeGenerated = on_dynamic_code;
+	callbacks.ClassPrepare = on_class;
 	callbacks.VMInit = on_start;
 	callbacks.VMDeath = on_death;
 	if (walks_heap)
@@ -160,6 +171,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	is_catching_up = true;
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	is_catching_up = false;
+	interpreted_code_write_all(jvmti);
 	return JNI_OK;
 }
 

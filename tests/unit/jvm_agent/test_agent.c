@@ -274,18 +274,29 @@ static void test_walk(Fixture *self, const void *data)
 	}
 }
 
-/* Names of methods end with the tier, where the virtual machine describes its structs so. */
+/* Names of methods end with the tier, where the virtual machine describes its structs so: 0 for
+ * bytecodes, which have the lines of the source, the first at the first. */
 static void check_tiers(Fixture *self, const char *option, const char *tier, const char *osr)
 {
-	guint n = 0, n_tiers = 0;
+	guint n = 0, n_tiers = 0, n_bytecodes = 0;
 
 	g_assert_true(run_with_agent_and(self, "", option));
 	g_assert_cmpint(self->status, ==, 0);
 	g_autoptr(LodeJitdump) dump = open_dump(self);
 	for (guint i = 0; i < dump->units->len; i++) {
-		const char *name = g_array_index(dump->units, LodeJitUnit, i).name;
+		const LodeJitUnit *unit = &g_array_index(dump->units, LodeJitUnit, i);
+		const char *name = unit->name;
 		if (!g_str_has_prefix(name, "Program."))
 			continue;
+		if (g_str_has_suffix(name, " [tier 0]")) {
+			const LodeJitLine *line = &g_array_index(
+				dump->lines, LodeJitLine, unit->first_line);
+			g_assert_cmpuint(unit->n_lines, >, 0);
+			g_assert_cmpuint(line->address, ==, 0);
+			g_assert_cmpstr(line->file, ==, "Program.java");
+			n_bytecodes++;
+			continue;
+		}
 		n++;
 		n_tiers += g_str_has_suffix(name, tier) || g_str_has_suffix(name, osr);
 	}
@@ -295,6 +306,7 @@ static void check_tiers(Fixture *self, const char *option, const char *tier, con
 		g_test_skip("this virtual machine describes its methods in another way");
 	else
 		g_assert_cmpuint(n_tiers, ==, n);
+	g_assert_cmpuint(n_bytecodes, >, n_tiers > 0 ? 2 : 0);
 }
 
 static void test_tiers(Fixture *self, const void *data)
