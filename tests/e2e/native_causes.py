@@ -307,6 +307,57 @@ fn main() {
 }
 """
 
+TAIL = """#include <cstdio>
+struct Event { int kind; Event *next; };
+struct Timeline { Event *first; };
+__attribute__((noinline)) static void append(Timeline &line, int kind) {
+    Event **at = &line.first;
+    while (*at != nullptr)
+        at = &(*at)->next;
+    *at = new Event{kind, nullptr};
+}
+int main() {
+    Timeline line = {nullptr};
+    for (int i = 0; i < 25000; i++)
+        append(line, i);
+    printf("%d\\n", line.first->next->kind);
+}
+"""
+
+FRONT = """#include <cstdio>
+#include <string>
+int main() {
+    size_t sum = 0;
+    for (int k = 0; k < 20; k++) {
+        std::string digits;
+        for (int i = 0; i < 40000; i++)
+            digits = char('0' + i * k % 10) + digits;
+        sum += digits.size() + digits[k];
+    }
+    printf("%zu\\n", sum);
+}
+"""
+
+KEYS_OF_TEXT = """#include <cstdio>
+#include <string>
+#include <unordered_map>
+static const char *const names[] = {"temperature/kitchen/ceiling/north", "humidity/bathroom/wall/left",
+    "pressure/roof/antenna/upper-section", "temperature/cellar/floor/south-east"};
+static std::unordered_map<std::string, double> values;
+__attribute__((noinline)) static double get(const std::string &name) {
+    auto found = values.find(name);
+    return found == values.end() ? 0 : found->second;
+}
+int main() {
+    double sum = 0;
+    for (const char *name : names)
+        values[name] = 1.5;
+    for (int i = 0; i < 20000000; i++)
+        sum += get(names[i & 3]);
+    printf("%g\\n", sum);
+}
+"""
+
 # Name, suffix of the source, its text, the cause, what the title and the remedy say, and the lines
 # of which the place is one. In place of the cause of a neighbour what no title may say.
 COPIES = "copies of objects"
@@ -322,6 +373,9 @@ PROGRAMS = [
     ("a loop that waits", "cc", SPIN, "lock", "waiting", "condition variable", (9, 10)),
     ("a median by sorting", "cc", MEDIAN, "service-sort", "sorting", "Sort once", (7, 8)),
     ("edges that are filtered", "rs", EDGES, "linear-search", "searches", "hash table", (4,)),
+    ("a list without its end", "cc", TAIL, "pointer-chase", "to their end", "last node", (6, 7)),
+    ("a text that grows in front", "cc", FRONT, "service-string", "grow", "Append", (8,)),
+    ("keys made of texts", "cc", KEYS_OF_TEXT, "service-string", "std::string", "string_view", (16,)),
     ("dates parsed by qsort", "cc", ROWS, "repeated-work", "compute keys", "key once", (10,)),
 ]
 NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES),

@@ -255,6 +255,66 @@ static bool is_spin(Search *self)
 	return has_load;
 }
 
+/* Whether a branch of the loop goes by whether what was loaded is zero. */
+static bool tests_pointer(const Search *self, LodeRegisterMask loaded)
+{
+	LodeDecodedInstruction one;
+	LodeInstructionDecoder decoder = self->decoder;
+	LodeRegisterUse use;
+	char name[32];
+	bool has = false;
+
+	for (guint i = 0; i < self->body->len && !has; i++) {
+		size_t size;
+		uint32_t at = body_at(self, i);
+		const uint8_t *bytes = lode_code_bytes(self->profile, at, &size);
+		if (bytes == NULL || !use_at(self, at, &use) ||
+			!lode_instruction_decoder_decode(&decoder, bytes, size,
+				lode_profile_instruction(self->profile, at)->address, &one))
+			continue;
+		lode_instruction_mnemonic(&one, name, sizeof(name));
+		LodeRegisterMask general = use.reads & ~LODE_BIT(LODE_BIT_FLAGS);
+		has = strcmp(name, "test") == 0 && (general & loaded) != 0 &&
+		      (general & (general - 1)) == 0;
+	}
+	return has;
+}
+
+/* Whether the loop only goes from node to node: it loads a pointer by what it loaded, tests whether
+ * that is zero, and moves it, and perhaps counts. */
+static bool is_walk_to_end(Search *self)
+{
+	LodeRegisterUse use;
+	LodeRegisterMask loaded = 0, others = 0;
+	unsigned loads = 0;
+
+	if (self->body->len < 3 || self->body->len > MOST_SPIN || !find_written(self))
+		return false;
+	for (guint i = 0; i < self->body->len; i++) {
+		uint32_t at = body_at(self, i), set;
+		set = lode_profile_instruction(self->profile, at)->attribute_set;
+		if (!use_at(self, at, &use) || use.memory.is_store ||
+			lode_profile_set_has(self->profile, set, "kind:call"))
+			return false;
+		loads += use.memory.size > 0;
+		if (use.memory.size == sizeof(uint64_t) && use.is_linear)
+			loaded |= use.results;
+		else if (use.memory.size > 0)
+			return false;
+		/* Beside moves, the test, and a count. */
+		if (use.results != 0 && !use.is_linear &&
+			(use.results & ~LODE_BIT(LODE_BIT_FLAGS)) != 0)
+			return false;
+	}
+	for (guint i = 0; i < self->body->len; i++) {
+		use_at(self, body_at(self, i), &use);
+		if (use.memory.size > 0)
+			others |= use.memory.registers & ~self->written;
+	}
+	return loads == 1 && others == 0 && (loaded & self->walked) != 0 &&
+	       tests_pointer(self, loaded);
+}
+
 /* --- entries --- */
 
 typedef struct {
@@ -366,6 +426,8 @@ void lode_code_shapes_find_searches(LodeCostedCode *code)
 		keep_inner_loop(&self);
 		for (guint i = 0; i < self.body->len && is_spin(&self); i++)
 			code->facts[body_at(&self, i)] |= LODE_BIT(LODE_CODE_SPIN);
+		for (guint i = 0; i < self.body->len && is_walk_to_end(&self); i++)
+			code->facts[body_at(&self, i)] |= LODE_BIT(LODE_CODE_END);
 		if (is_long_and_frequent(&self) && is_search(&self) && !is_text(&self) &&
 			has_words(&self))
 			for (guint i = 0; i < self.body->len; i++)

@@ -47,6 +47,7 @@ static const LodeRuleKey keys[] = {
 	{"chains", offsetof(Row, rule.chains), LODE_RULE_KEY_OTHER},
 	{"inside", offsetof(Row, rule.inside), LODE_RULE_KEY_OTHER},
 	{"copies", offsetof(Row, rule.copies), LODE_RULE_KEY_OTHER},
+	{"with", offsetof(Row, rule.with), LODE_RULE_KEY_OTHER},
 	{"keys", offsetof(Row, rule.keys), LODE_RULE_KEY_OTHER},
 };
 static const LodeRuleForm form = {"services.ini", sizeof(Row), keys, G_N_ELEMENTS(keys)};

@@ -34,6 +34,8 @@ typedef struct LodeServiceRule {
 	                                       * have a tenth of the time; NULL: none */
 	/* Whose diagnosis it is in, where most of the time is in copies of objects. */
 	const struct LodeServiceRule *copies;
+	/* Whose diagnosis it is in, at lines that call that one's functions, too. */
+	const struct LodeServiceRule *with;
 	/* Whose diagnosis it is in, where comparisons of a sort call it much. */
 	const struct LodeServiceRule *keys;
 } LodeServiceRule;

@@ -193,6 +193,38 @@ static void join_copies(LodeServiceParts *self)
 	lode_service_parts_sort(self);
 }
 
+static double cost_at_line(
+	const LodeServiceParts *self, const LodeServiceRule *whole, const LodeServiceCaller *caller)
+{
+	double cost = 0;
+
+	for (guint i = 0; i < self->parts->len; i++) {
+		const LodeServicePart *part = lode_service_part_at(self, i);
+		if (part->whole == whole && part->caller.function == caller->function &&
+			part->caller.line == caller->line &&
+			g_strcmp0(part->caller.file, caller->file) == 0)
+			cost += part->caller.cost;
+	}
+	return cost;
+}
+
+/* Gives to a rule what its functions are called with: a string that is made of a text takes its
+ * length and a block, which ends with it. */
+static void join_lines(LodeServiceParts *self)
+{
+	for (guint i = 0; i < self->parts->len; i++) {
+		LodeServicePart *part = &g_array_index(self->parts, LodeServicePart, i);
+		const LodeServiceRule *with = part->whole->with;
+		if (with != NULL && part->caller.file != NULL &&
+			cost_at_line(self, with->whole, &part->caller) >=
+				LODE_SERVICE_MUCH * part->caller.cost) {
+			part->rule = with;
+			part->whole = with->whole;
+		}
+	}
+	lode_service_parts_sort(self);
+}
+
 /* Gives to the rest of a family what has too little time of its own. */
 static void join_small(LodeServiceParts *self)
 {
@@ -214,6 +246,7 @@ void lode_service_parts_join(LodeServiceParts *self)
 {
 	take_comparisons(self);
 	spread_work(self);
+	join_lines(self);
 	join_small(self);
 	join_copies(self);
 }
