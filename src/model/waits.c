@@ -10,6 +10,7 @@ LodeWaits *lode_waits_new(void)
 	self->slices = g_array_new(FALSE, TRUE, sizeof(LodeWaitSlice));
 	self->programs = g_array_new(FALSE, TRUE, sizeof(LodeWaitProgram));
 	self->processes = g_array_new(FALSE, TRUE, sizeof(LodeWaitProcess));
+	self->starts = g_array_new(FALSE, TRUE, sizeof(LodeWaitStart));
 	return self;
 }
 
@@ -22,6 +23,7 @@ void lode_waits_free(LodeWaits *self)
 	g_array_unref(self->slices);
 	g_array_unref(self->programs);
 	g_array_unref(self->processes);
+	g_array_unref(self->starts);
 	g_free(self);
 }
 

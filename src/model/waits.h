@@ -117,6 +117,14 @@ typedef struct {
 	double running_ns;         /* of its threads */
 } LodeWaitProcess;
 
+/* Where in a script a process was started. Strings are the profile's. */
+typedef struct {
+	uint32_t process; /* of LodeWaits.processes */
+	char *function;   /* of a shell's script; of a Makefile the target; NULL: none */
+	char *file;
+	uint32_t line;
+} LodeWaitStart;
+
 enum { LODE_MAX_WAIT_PROCESSES = 1 << 14 }; /* the first so many are kept */
 
 typedef struct LodeWaits {
@@ -126,6 +134,7 @@ typedef struct LodeWaits {
 	GArray *programs; /* LodeWaitProgram, by running_ns, falling; empty: not known, as of a part
 	                   */
 	GArray *processes; /* LodeWaitProcess, by begin_ns; empty: not known, as of a part */
+	GArray *starts;    /* LodeWaitStart, by process; of those that are known */
 	double clock_ns;   /* from the program's begin to its end, or as long as it was recorded */
 	double running_ns, waiting_ns; /* of all threads */
 	double seen_ns;                /* of the waiting: its reason is known */

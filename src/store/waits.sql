@@ -70,6 +70,14 @@ CREATE TABLE IF NOT EXISTS wait_process (
 	running_ns REAL NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS wait_start (
+	id INTEGER PRIMARY KEY,
+	process INTEGER NOT NULL REFERENCES wait_process,
+	function TEXT,
+	file TEXT NOT NULL,
+	line INTEGER NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS wait_slice (
 	id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,

@@ -651,6 +651,7 @@ static void keep_waits(const ThreadChoice *choice, LodeProfile *profile)
 	g_array_set_size(waits->slices, 0);
 	g_array_set_size(waits->programs, 0);
 	g_array_set_size(waits->processes, 0);
+	g_array_set_size(waits->starts, 0);
 	for (guint i = 0; i < profile->thread_times->len; i++)
 		waits->running_ns += LODE_AT(profile->thread_times, LodeThreadTime, i).running_ns;
 }

@@ -130,6 +130,16 @@ static const LodeColumn process_columns[] = {
 };
 
 #undef AT
+#define AT(member) offsetof(LodeWaitStart, member)
+
+static const LodeColumn start_columns[] = {
+	{"process", AT(process), LODE_COLUMN_REFERENCE, LODE_TARGET_WAIT_PROCESSES},
+	{"function", AT(function), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"file", AT(file), LODE_COLUMN_TEXT, 0},
+	{"line", AT(line), LODE_COLUMN_NUMBER, 0},
+};
+
+#undef AT
 #define AT(member) offsetof(LodeWaits, member)
 
 static const LodeColumn total_columns[] = {
@@ -153,6 +163,8 @@ static const LodeRowTable wait_tables[] = {
 		NULL, AT(programs), true},
 	{"wait_process", sizeof(LodeWaitProcess), process_columns, G_N_ELEMENTS(process_columns),
 		NULL, AT(processes), true},
+	{"wait_start", sizeof(LodeWaitStart), start_columns, G_N_ELEMENTS(start_columns), NULL,
+		AT(starts), true},
 };
 
 /* Of one row: the struct itself. */
@@ -228,6 +240,7 @@ bool lode_wait_tables_read(LodeProfile *profile, LodeDatabase *database, GError 
 	total.slices = waits->slices;
 	total.programs = waits->programs;
 	total.processes = waits->processes;
+	total.starts = waits->starts;
 	*waits = total;
 	if (!check_waits(waits, UINT32_MAX, error))
 		return false;

@@ -134,6 +134,11 @@ void lode_wait_repeats_add(
 	                               : (double)NAN;
 	diagnosis->places = repeats->commands->len;
 	diagnosis->functions = 1;
+	const LodeWaitPlace place = lode_wait_start_of(
+		self, LODE_AT(repeats->commands, LodeRepeatedCommand, 0).first);
+	diagnosis->function = g_strdup(place.function);
+	diagnosis->file = g_strdup(place.file);
+	diagnosis->line = place.line;
 	add_commands(self, diagnosis, repeats);
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }

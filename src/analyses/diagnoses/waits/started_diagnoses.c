@@ -93,7 +93,11 @@ static bool add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeSt
 {
 	const LodeWaitProcess *parent = lode_wait_process_at(self, started->parent);
 	double saves = MIN(started->lived_ns / self->waits->clock_ns, 1);
-	const LodeWaitPlace place = place_of_parent(self, parent);
+	const LodeWaitPlace own = place_of_parent(self, parent);
+	const LodeWaitPlace place =
+		own.file != NULL
+			? own
+			: lode_wait_find_start(self, parent->name, started->children.name).place;
 	const char *by = parent->name != NULL ? parent->name : "(unknown)";
 	LodeCauseWords words = {0};
 
@@ -118,7 +122,7 @@ static bool add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeSt
 	diagnosis->file = g_strdup(place.file);
 	diagnosis->line = place.line;
 	lode_wait_add_children(
-		self, diagnosis, &started->children, place.function == NULL ? by : NULL);
+		self, diagnosis, &started->children, own.function == NULL ? by : NULL);
 	diagnosis->places = diagnosis->functions = 1;
 	g_ptr_array_add(out->diagnoses, diagnosis);
 	return true;

@@ -174,6 +174,15 @@ GPtrArray *lode_wait_started_add(const LodeWaitDiagnosing *self, LodeDiagnoses *
 bool lode_wait_is_told_by_started(const LodeWaitBundle *bundle, const GPtrArray *told);
 bool lode_wait_is_told_by_writer(const LodeWaitBundle *bundle, const LodeDiagnoses *told);
 
+/* Where in a script most of the time of some processes was started, and which part of it; without
+ * those that need not be: of those that `parent` starts and whose program is `name`, each NULL:
+ * any. function and file NULL: not known. (script_places.c) */
+LodeWaitRuns lode_wait_find_start(
+	const LodeWaitDiagnosing *self, const char *parent, const char *name);
+
+/* The same of one process. (script_places.c) */
+LodeWaitPlace lode_wait_start_of(const LodeWaitDiagnosing *self, uint32_t process);
+
 /* Says how long children live, and how many at a time. `parent`: who starts them; NULL: a place
  * says so. (wait_diagnoses.c) */
 void lode_wait_add_children(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis,

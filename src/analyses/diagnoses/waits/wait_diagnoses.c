@@ -398,6 +398,12 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 		const LodeWaitPlace place = lode_wait_loop_place(self, bundle);
 		take_place(diagnosis, &place);
 	}
+	if (diagnosis->file == NULL && (is_pause || parent != NULL)) {
+		const LodeWaitRuns start = lode_wait_find_start(self, is_pause ? NULL : parent,
+			is_pause ? LODE_SLEEP_PROGRAM : bundle->children.name);
+		if (start.place.file != NULL)
+			take_place(diagnosis, &start.place);
+	}
 	diagnosis->clock = waits->running_ns + waits->waiting_ns > 0
 	                           ? bundle->waiting_ns / (waits->running_ns + waits->waiting_ns)
 	                           : 0;

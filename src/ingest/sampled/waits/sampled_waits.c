@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_threads.h"
+#include "ingest/sampled/starts/process_starts.h"
 #include "ingest/sampled/waits/busy_processors.h"
 #include "ingest/sampled/waits/process_commands.h"
 #include "ingest/sampled/waits/run_time_threads.h"
@@ -980,6 +981,7 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 			if (*texts[k] != NULL)
 				*texts[k] = lode_profile_intern(profile, *texts[k]);
 	}
+	lode_process_starts_find(profile, waits);
 	return waits;
 }
 

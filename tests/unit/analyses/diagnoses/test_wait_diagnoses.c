@@ -678,6 +678,11 @@ static void test_started(void)
 				profile->waits->processes, LodeWaitProcess, number);
 			one->end_ns = one->begin_ns + (uint64_t)(cases[i].life * S);
 			one->running_ns = cases[i].running * S;
+			const LodeWaitStart start = {.process = number,
+				.function = (char *)"each",
+				.file = (char *)"/home/me/names.sh",
+				.line = k % 3 == 0 ? 9 : 7};
+			g_array_append_val(profile->waits->starts, start);
 		}
 		LodeWait waits = wait_of(profile, LODE_WAIT_PIPE, "names.sh", "each", 1, 0.8);
 		waits.thread_name = (char *)"sort";
@@ -691,6 +696,9 @@ static void test_started(void)
 			continue;
 		g_assert_true(has_text(one, "18 ms each, started by names.sh, 1 at a time"));
 		g_assert_cmpfloat(fabs(one->clock_high - 0.72), <, 1e-6);
+		/* where most of them are started */
+		g_assert_cmpstr(one->function, ==, "each");
+		g_assert_cmpuint(one->line, ==, 7);
 	}
 }
 
