@@ -5,6 +5,7 @@
 #include "analyses/diagnoses/services/service_parts.h"
 #include "analyses/diagnoses/services/service_summary.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "model/findings.h"
 #include "model/profile.h"
 
@@ -200,6 +201,41 @@ static void set_scope(
 	diagnosis->line = part->caller.line;
 }
 
+/* Takes the line that asks most for what the service takes back. */
+static void take_maker(
+	const LodeServiceParts *self, const LodeServiceRule *makers, LodeDiagnosis *diagnosis)
+{
+	g_autoptr(GHashTable) sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	const LodeServicePart *most = NULL;
+	double best = 0, all = 0;
+
+	for (guint i = 0; i < self->parts->len; i++) {
+		const LodeServicePart *part = lode_service_part_at(self, i);
+		if (part->rule != makers || part->caller.function == LODE_NONE ||
+			part->caller.file == NULL)
+			continue;
+		g_autofree char *line = g_strdup_printf(
+			"%u %s:%u", part->caller.function, part->caller.file, part->caller.line);
+		double *sum = lode_sum_at_text(sums, line);
+		*sum += part->caller.cost;
+		all += part->caller.cost;
+		if (*sum > best) {
+			best = *sum;
+			most = part;
+		}
+	}
+	if (most == NULL)
+		return;
+	diagnosis->function = g_strdup(
+		lode_service_parts_function_name(self, most->caller.function));
+	diagnosis->file = g_strdup(most->caller.file);
+	diagnosis->line = most->caller.line;
+	g_autofree char *base = g_path_get_basename(most->caller.file);
+	lode_diagnosis_add_evidence(diagnosis, 100 * best / all, "%",
+		"%.0f %% of new space for objects is asked for at %s:%u", 100 * best / all, base,
+		most->caller.line);
+}
+
 static bool is_of(const LodeServiceParts *self, guint begin, guint end, uint32_t function)
 {
 	uint32_t family = self->context->family_of[function];
@@ -389,6 +425,8 @@ static void add_diagnosis(
 	diagnosis->source = g_strdup(rule->source);
 	add_evidence(self, diagnosis, &sums);
 	set_scope(self, diagnosis, &sums);
+	if (diagnosis->function == NULL && rule->makers != NULL)
+		take_maker(self, rule->makers, diagnosis);
 	add_findings(self, begin, end, diagnosis);
 	lode_diagnosis_sort_places(diagnosis);
 	g_array_set_size(diagnosis->at, MIN(diagnosis->at->len, LODE_FINDING_PLACES));

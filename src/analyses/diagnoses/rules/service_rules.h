@@ -30,6 +30,7 @@ typedef struct LodeServiceRule {
 	const struct LodeServiceRule *repeated;
 	/* Likewise, where its loops go over many nodes that share a bucket. */
 	const struct LodeServiceRule *chains;
+	const struct LodeServiceRule *makers; /* whose callers are its place where it has none */
 	const struct LodeServiceRule *inside; /* in its place where the functions of its `where`
 	                                       * have a tenth of the time; NULL: none */
 	/* Whose diagnosis it is in, where most of the time is in copies of objects. */

@@ -137,3 +137,18 @@ LodeWaitPlace lode_wait_loop_place(const LodeWaitDiagnosing *self, const LodeWai
 		.line = most->line,
 		.image = most->image};
 }
+
+LodeWaitPlace lode_wait_asking_place(const LodeWaitBundle *bundle, const GArray *groups)
+{
+	LodeWaitReason reason = bundle->first->reason;
+
+	for (guint i = 0;
+		i < groups->len && (reason == LODE_WAIT_POLL || reason == LODE_WAIT_SOCKET); i++) {
+		const LodeWaitGroup *group = lode_wait_group_at(groups, i);
+		if (!group->is_idle && group->place.function != NULL &&
+			group->reason == LODE_WAIT_CONDITION &&
+			group->most_ns >= LODE_WAIT_MOSTLY * bundle->most_ns)
+			return group->place;
+	}
+	return (LodeWaitPlace){0};
+}

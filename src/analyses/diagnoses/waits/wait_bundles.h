@@ -117,6 +117,10 @@ LodeWaitRuns lode_wait_find_running(const LodeWaitDiagnosing *self, const LodeWa
  * its function NULL: not known. (loop_places.c) */
 LodeWaitPlace lode_wait_loop_place(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
 
+/* Where the user's code waits as long for the thread of a library that waits for answers; its
+ * function NULL: nowhere. (loop_places.c) */
+LodeWaitPlace lode_wait_asking_place(const LodeWaitBundle *bundle, const GArray *groups);
+
 /* What threads that do not wait here wait for most, if it is this share of the waiting here; NULL:
  * nothing. (running_meanwhile.c) */
 const LodeWaitGroup *lode_wait_find_other(

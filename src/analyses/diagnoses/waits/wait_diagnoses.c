@@ -395,7 +395,9 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 					      ? lode_wait_sleep_place(self, bundle)
 					      : &bundle->first->place);
 	if (parent == NULL && diagnosis->function == NULL) {
-		const LodeWaitPlace place = lode_wait_loop_place(self, bundle);
+		LodeWaitPlace place = lode_wait_loop_place(self, bundle);
+		if (place.function == NULL)
+			place = lode_wait_asking_place(bundle, groups);
 		take_place(diagnosis, &place);
 	}
 	if (diagnosis->file == NULL && (is_pause || parent != NULL)) {

@@ -123,6 +123,8 @@ static const struct {
 		"java.util.concurrent.ConcurrentHashMap$TreeBin.find(int, java.lang.Object)", JIT,
 		NULL},
 	{"hash tables of Java", "java.util.HashMap.getNode(java.lang.Object) [tier 4]", JIT, NULL},
+	{"settings that are read from files", "java.util.Properties.load(java.io.Reader) [tier 4]",
+		JIT, NULL},
 	{"elements of linked lists", "java.util.LinkedList.get(int) [tier 4]", JIT, NULL},
 	{"searches in lists of Java", "java.util.ArrayList.contains(Object) [tier 4]", JIT, NULL},
 	{"searches in lists of Java", "java.util.ArrayList.indexOf(java.lang.Object)", JIT, NULL},
