@@ -47,6 +47,23 @@ bool lode_waits_have_processes(const LodeWaits *self)
 	return processes > 1 && self->clock_ns > 0;
 }
 
+bool lode_wait_program_is_estimated(const LodeWaits *self, const LodeWaitProgram *program)
+{
+	static const double nearly_all = 0.95;
+	double processes = 0, running_ns = 0;
+
+	for (guint i = 0; i < self->processes->len; i++) {
+		const LodeWaitProcess *one = &g_array_index(self->processes, LodeWaitProcess, i);
+		if (g_strcmp0(one->name, program->name) != 0)
+			continue;
+		processes++;
+		running_ns += one->running_ns;
+	}
+	/* beyond the most that are kept it is not known of which these are */
+	return processes > 0 && processes >= program->processes &&
+	       running_ns < nearly_all * program->running_ns;
+}
+
 static const char *const reason_words[LODE_N_WAIT_REASONS] = {
 	[LODE_WAIT_LOCK] = "lock",
 	[LODE_WAIT_CONDITION] = "condition",

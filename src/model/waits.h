@@ -158,6 +158,11 @@ bool lode_waits_have_programs(const LodeWaits *self);
 /* Whether there were several processes, of one program or more; likewise. */
 bool lode_waits_have_processes(const LodeWaits *self);
 
+/* Whether the processor time of a program's processes is partly that of others like them: they were
+ * so many, and so short, that switches were recorded for a part of the time. False where that is
+ * not known, as of a part. */
+bool lode_wait_program_is_estimated(const LodeWaits *self, const LodeWaitProgram *program);
+
 /* "lock", "condition" …, as in JSON; and back: LODE_N_WAIT_REASONS: no such word. */
 const char *lode_wait_reason_to_text(LodeWaitReason reason);
 LodeWaitReason lode_wait_reason_from_text(const char *text);

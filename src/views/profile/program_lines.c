@@ -50,7 +50,8 @@ static void append_times(GString *text, const LodeWaits *waits, double processor
 			text, "%s%s", n > 0 ? ", " : "", program_name(program->name));
 		if (program->processes > 1)
 			g_string_append_printf(text, " ×%.0f", program->processes);
-		g_string_append_c(text, ' ');
+		g_string_append(
+			text, lode_wait_program_is_estimated(waits, program) ? " about " : " ");
 		lode_wait_append_time(text, program->running_ns);
 		g_string_append(text, n == 0 ? " on processors" : "");
 	}

@@ -356,6 +356,18 @@ static void test_text(void)
 	g_assert_cmpstr(times, ==,
 		"cc1 ×41 10.9 s on processors, ld 2.10 s, 1 more; 1.3 of 2 processors busy on "
 		"average; ld ran alone for 2.10 s");
+	/* Of short processes a part was measured; where all were, there is nothing to say. */
+	for (guint i = 0; i < 41; i++) {
+		const LodeWaitProcess compiler = {
+			.pid = 100 + i, .name = (char *)"cc1", .running_ns = 0.1e9};
+		g_array_append_val(profile->waits->processes, compiler);
+	}
+	const LodeWaitProcess linker = {.pid = 200, .name = (char *)"ld", .running_ns = 2.05e9};
+	g_array_append_val(profile->waits->processes, linker);
+	g_autofree char *estimated = lode_profile_programs(profile);
+	g_assert_true(g_str_has_prefix(
+		estimated, "cc1 ×41 about 10.9 s on processors, ld 2.10 s, 1 more;"));
+	g_array_set_size(profile->waits->processes, 0);
 	/* Processes have their commands, in the order in which they were started. */
 	LodeWaitProcess processes[] = {{.pid = 99,
 					       .parent = UINT32_MAX,
