@@ -321,15 +321,46 @@ static bool may_call(const LodePlaces *places, const LodePlace *inside, uint64_t
 }
 
 /*
+ * How far the frame pointer is above the stack pointer by a function's beginning, as gcc, clang and
+ * rustc write it:
+ *
+ *   55          push %rbp             (41) 5…         push, of any register
+ *   48 89 e5    mov %rsp, %rbp        48 83|81 ec …   sub $size, %rsp
+ *
+ * 0: it does not begin so.
+ */
+static uint32_t frame_pointer_distance(LodePlaces *places, const LodePlace *at, uint64_t function)
+{
+	static const uint8_t begin[] = {0x55, 0x48, 0x89, 0xe5};
+	enum { LONGEST = 32, MOST_BYTES = 1 << 16, WORD = sizeof(uint64_t) };
+	size_t n = 0, next = sizeof(begin);
+	uint32_t size = 0, locals = 0;
+	const uint8_t *code = lode_code_image_bytes(
+		lode_code_images_peek(lode_places_images(places), at->image), function, &n);
+
+	if (code == NULL || n < LONGEST || memcmp(code, begin, sizeof(begin)) != 0)
+		return 0;
+	for (; next + 8 < LONGEST && (code[next + (code[next] == 0x41)] & 0xf8) == 0x50;
+		size += WORD)
+		next += code[next] == 0x41 ? 2 : 1;
+	if (code[next] == 0x48 && code[next + 1] == 0x83 && code[next + 2] == 0xec)
+		locals = code[next + 3];
+	else if (code[next] == 0x48 && code[next + 1] == 0x81 && code[next + 2] == 0xec)
+		memcpy(&locals, code + next + 3, sizeof locals);
+	return locals < MOST_BYTES && function + next < at->address ? size + locals : 0;
+}
+
+/*
  * Finds the frame pointer of a function with one, where it is not known, as at looks from outside:
- * above the stack pointer, by the return address of a call of that function.
+ * where the function's beginning puts it, if there is a return address of a call of that function;
+ * else at the first such above the stack pointer.
  *
  *   rsp ─▶ locals    rbp ─▶ caller's rbp, return address
  */
 static bool find_frame_pointer(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodePlace *at, const LodeStackDump *dump, LodeUserRegisters *registers)
 {
-	enum { MOST_WORDS = 128 };
+	enum { MOST_WORDS = 128, WORD = sizeof(uint64_t) };
 	const LodeBinaryFunction *function = function_at(places, at);
 	uint64_t frame = registers->values[LODE_REGISTER_RSP];
 	LodePlace caller;
@@ -337,8 +368,10 @@ static bool find_frame_pointer(LodePlaces *places, const LodeSampledCode *sample
 	if ((registers->known >> LODE_REGISTER_RSP & 1) == 0 ||
 		(registers->known >> LODE_REGISTER_RBP & 1) != 0 || function == NULL)
 		return false;
-	for (unsigned i = 0; i < MOST_WORDS; i++, frame += sizeof(uint64_t)) {
-		if (!read_return(places, sampled, dump, frame + sizeof(uint64_t), &caller) ||
+	uint64_t first = frame + frame_pointer_distance(places, at, function->address);
+	for (unsigned i = 0; i <= MOST_WORDS; i++) {
+		frame = i == 0 ? first : registers->values[LODE_REGISTER_RSP] + (i - 1) * WORD;
+		if (!read_return(places, sampled, dump, frame + WORD, &caller) ||
 			caller.image != at->image || !may_call(places, &caller, function->address))
 			continue;
 		registers->values[LODE_REGISTER_RBP] = frame;

@@ -16,6 +16,7 @@ import sys
 # reason, object, function, holder, causes
 KINDS = {
     "lock": ("lock", "table_lock", "update_table", "hold_table|compute", "wait-lock"),
+    "mutex": ("lock", "Mutex|^$", "share", None, "wait-lock"),
     "rwlock": ("lock", "map_lock", "use_map", "hold_map|compute", "wait-lock"),
     "condition": ("condition", "stock_ready", "take_stock", None, "wait-serial"),
     "semaphore": ("condition", "tokens", "take_token", None, "wait-serial"),

@@ -18,9 +18,9 @@ needs_sampling
 rustc -g -O "$program" -o waiting >err 2>&1 || skip "rustc makes no program"
 export HOME=$work
 
-echo 1..3
+echo 1..4
 
-for kind in sleep peer table; do
+for kind in sleep peer table mutex; do
 	rm -f truth
 	"$lode" run -o "$kind.lode" -- ./waiting "$kind" truth >out 2>err
 	status=$?

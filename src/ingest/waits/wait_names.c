@@ -168,6 +168,30 @@ static bool is_own(LodeWaitNames *self, const LodePlace *place)
 	       lode_wait_names_function(self, place) == NULL;
 }
 
+/* "Mutex<Receiver<app::Job>>" of "alloc::sync::ArcInner<std::sync::poison::mutex::Mutex<
+ * std::sync::mpsc::Receiver<app::Job>>>.data.inner.futex.v.value": the standard library's modules,
+ * counts of references, and members say nothing. Takes the name. */
+static char *outer_part_of_rust(char *name)
+{
+	static const char modules[] =
+		", alloc::alloc::Global(?=>)|(?<![:\\w])(?:std|core|alloc)::(?:[a-z_0-9]+::)*";
+	static const char counted[] = "ArcInner<", data[] = ">.data";
+	char *inner = strstr(name, ".inner.");
+
+	if (inner == NULL || strstr(inner, "futex") == NULL)
+		return name;
+	*inner = '\0';
+	g_autoptr(GRegex) regex = g_regex_new(modules, 0, 0, NULL);
+	g_autofree char *whole = name;
+	g_autofree char *plain = g_regex_replace_literal(regex, whole, -1, 0, "", 0, NULL);
+	bool is_counted = plain != NULL && g_str_has_prefix(plain, counted) &&
+	                  g_str_has_suffix(plain, data);
+	return plain == NULL ? g_steal_pointer(&whole)
+	       : is_counted  ? g_strndup(plain + strlen(counted),
+				       strlen(plain) - strlen(counted) - strlen(data))
+	                     : g_steal_pointer(&plain);
+}
+
 /* A structure's member, or a variable: a lock's own type says nothing. */
 static char *reference_name(const LodeDataTypes *types, const LodeDataReference *reference)
 {
@@ -176,7 +200,7 @@ static char *reference_name(const LodeDataTypes *types, const LodeDataReference 
 	char *name = outer_part(lode_data_reference_text(types, reference));
 
 	if (name != NULL && is_member && strchr(name, '.') != NULL)
-		return name;
+		return outer_part_of_rust(name);
 	g_free(name);
 	return g_strdup(reference->variable);
 }

@@ -315,11 +315,12 @@ static const FunctionRow functions[] = {
 	{"runtime.notesleep* runtime.notetsleep* runtime.futexsleep* runtime.semasleep*",
 		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
 	/* Rust */
-	{"std::sys::*::condvar::* std::sync::*condvar::* std::thread::park* "
+	{"std::sys::*::condvar::* std::sys::*Condvar::* std::sync::*condvar::* std::thread::park* "
 	 "std::sys::*thread_parking::* std::sys::*thread_parker::* "
 	 "parking_lot::condvar::* <*Condvar*>::*",
 		{.reason = LODE_WAIT_CONDITION, .is_sure = true}},
-	{"std::sys::*::mutex::* std::sys::*::rwlock::* std::sync::*mutex::* std::sync::*rwlock::* "
+	{"std::sys::*::mutex::* std::sys::*::rwlock::* std::sys::*Mutex::lock* "
+	 "std::sys::*RwLock::* std::sync::*mutex::* std::sync::*rwlock::* "
 	 "parking_lot::raw_mutex::* parking_lot::raw_rwlock::*",
 		{.reason = LODE_WAIT_LOCK, .is_sure = true}},
 	{"std::sync::barrier::* std::sync::*::once::* std::sys::*::once::* std::sync::mpmc::* "
@@ -337,9 +338,14 @@ static bool fits(const char *patterns, const char *name)
 	return false;
 }
 
-/* "pthread_mutex_lock" of "___pthread_mutex_lock@@GLIBC_2.2.5". */
+/* "pthread_mutex_lock" of "___pthread_mutex_lock@@GLIBC_2.2.5", and "std::sync::Mutex::lock" of
+ * Rust's "<std::sync::Mutex>::lock". The caller frees it. */
 static char *plain_name(const char *name)
 {
+	const char *end = name[0] == '<' ? strstr(name, ">::") : NULL;
+
+	if (end != NULL && strstr(name, " as ") == NULL && strchr(name + 1, '<') == NULL)
+		return g_strdup_printf("%.*s%s", (int)(end - name - 1), name + 1, end + 1);
 	name += strspn(name, "_");
 	return g_strndup(name, strcspn(name, "@"));
 }
