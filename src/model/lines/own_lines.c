@@ -128,8 +128,11 @@ bool lode_is_interpreter(const char *base)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		const char *rest = base + strlen(names[i]);
-		if (g_str_has_prefix(base, names[i]) &&
-			(*rest == '\0' || *rest == '.' || g_ascii_isdigit(*rest)))
+		if (!g_str_has_prefix(base, names[i]))
+			continue;
+		/* "libruby-3.1.so" */
+		rest += rest[0] == '-' && g_ascii_isdigit(rest[1]);
+		if ((*rest == '\0' || *rest == '.' || g_ascii_isdigit(*rest)))
 			return true;
 	}
 	return false;

@@ -247,6 +247,28 @@ static void test_made_code(void)
 	}
 }
 
+/* Interpreters and their libraries, by the names that distributions give them. */
+static void test_names_of_interpreters(void)
+{
+	static const struct {
+		const char *path;
+		bool is_it;
+	} cases[] = {
+		{"/usr/bin/python3.11", true},
+		{"/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.2", true},
+		{"/usr/lib/libruby.so.3.2", true},
+		{"/usr/bin/perl", true},
+		{"/usr/bin/ruby-build", false},
+		{"/home/me/python-tools", false},
+		{"/home/me/pythonic", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_test_message("%s", cases[i].path);
+		g_assert_cmpint(lode_is_run_time_code(cases[i].path), ==, cases[i].is_it);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -256,5 +278,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/own-lines/java", test_java);
 	g_test_add_func("/own-lines/libraries", test_libraries);
 	g_test_add_func("/own-lines/made-code", test_made_code);
+	g_test_add_func("/own-lines/names_of_interpreters", test_names_of_interpreters);
 	return g_test_run();
 }

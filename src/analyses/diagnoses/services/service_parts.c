@@ -101,11 +101,13 @@ static void add_part(LodeServiceParts *self, uint32_t function, const char *call
 	const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, function);
 	const LodeServiceRule *rule = NULL;
 
-	/* A program's own library may call the service last, too. */
-	if (caller->called != NULL) {
-		rule = find_rule(self, caller->called, one->image,
-			lode_families_find(families, caller->called, one->image, false),
-			caller->file);
+	/* A program's own library may call the service last, too. Of a service that is known, what
+	 * it calls says nothing. */
+	uint32_t of_called = caller->called != NULL ? lode_families_find(families, caller->called,
+							      one->image, false)
+	                                            : LODE_NONE;
+	if (caller->called != NULL && (of_called != LODE_NONE || family == LODE_NONE)) {
+		rule = find_rule(self, caller->called, one->image, of_called, caller->file);
 		called = rule != NULL ? caller->called : called;
 	}
 	if (rule == NULL)

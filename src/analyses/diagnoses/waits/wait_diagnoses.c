@@ -318,6 +318,8 @@ static void add_places(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis)
 
 static void take_place(LodeDiagnosis *diagnosis, const LodeWaitPlace *place)
 {
+	g_free(diagnosis->function);
+	g_free(diagnosis->file);
 	diagnosis->function = g_strdup(place->function);
 	diagnosis->file = g_strdup(place->file);
 	diagnosis->line = place->line;
