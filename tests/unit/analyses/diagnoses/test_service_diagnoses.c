@@ -33,6 +33,8 @@ enum {
 	WRITE,
 	STEP,
 	NEXT,
+	NUMBER,
+	TRACE,
 	N_FUNCTIONS
 };
 
@@ -49,6 +51,9 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[SPLIT] = {"PhaseChaitin::Split(unsigned int)", JVM, NULL, 0},
 	[STEP] = {"sqlite3_step", SQLITE, NULL, 0},
 	[NEXT] = {"sqlite3BtreeNext", SQLITE, NULL, 0},
+	[NUMBER] = {"jdk.internal.math.FloatingDecimal.parseDouble(java.lang.String)",
+		"/tmp/jit-7.dump", NULL, 0},
+	[TRACE] = {"java_lang_Throwable::fill_in_stack_trace(Handle)", JVM, NULL, 0},
 	[PARSE] = {"v8::internal::Builtin_JsonParse(int)", NODE, NULL, 0},
 	[WRITE] = {"v8::internal::Builtin_JsonStringify(int)", NODE, NULL, 0},
 };
@@ -252,6 +257,32 @@ static void test_where(void)
 		if (i > 0)
 			g_assert_cmpstr(
 				lode_diagnoses_at(all, 0)->name, ==, "linear-search@SQLite");
+		lode_profile_free(profile);
+	}
+}
+
+/* What a library's function throws is the cause where that takes much of its time. */
+static void test_inside(void)
+{
+	static const struct {
+		uint32_t thrown;
+		const char *cause;
+	} cases[] = {{2, "service-stdio"}, {30, "service-exception"}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = profile_new(NULL, 0);
+		const LodeCost cost = {0, 10 * cases[i].thrown};
+		for (guint k = TRACE + 1; k < profile->cost_starts->len; k++)
+			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
+		g_array_append_val(profile->costs, cost);
+		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+		uint32_t number = add_stack(profile, NUMBER, 0, in_work);
+		add_samples(profile, number, 80 - cases[i].thrown);
+		add_samples(profile, add_stack(profile, TRACE, 0, number), cases[i].thrown);
+		add_samples(profile, in_work, 20);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, cases[i].cause);
 		lode_profile_free(profile);
 	}
 }
@@ -656,6 +687,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/alone", test_alone);
 	g_test_add_func("/service_diagnoses/leaf", test_leaf);
 	g_test_add_func("/service_diagnoses/where", test_where);
+	g_test_add_func("/service_diagnoses/inside", test_inside);
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
