@@ -221,7 +221,7 @@ FLUSH = """#include <fstream>
 #include <iostream>
 int main() {
     std::ofstream out("numbers.txt");
-    for (int i = 0; i < 400000; i++)
+    for (int i = 0; i < 1200000; i++)
         out << i << FLUSHED;
     std::cout << out.good() << "\\n";
 }
@@ -358,6 +358,98 @@ int main() {
 }
 """
 
+ORBITS = """#include <cmath>
+#include <cstdio>
+struct Orbit { double a, e, m; };
+struct Place { double x, y; };
+__attribute__((noinline)) static Place place_of(const Orbit *orbit, double time) {
+    double angle = orbit->m + time / orbit->a;
+    for (int i = 0; i < 5; i++)
+        angle -= (angle - orbit->e * std::sin(angle) - orbit->m) / (1 - orbit->e * std::cos(angle));
+    return {orbit->a * std::cos(angle), orbit->a * std::sin(angle)};
+}
+int main() {
+    enum { N = 1000 };
+    static Orbit orbits[N];
+    for (int i = 0; i < N; i++)
+        orbits[i] = {7000.0 + i, 0.01 + i * 1e-6, i * 0.1};
+    int near = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = i + 1; j < N; j++) {
+            Place a = place_of(&orbits[i], 60);
+            Place b = place_of(&orbits[j], 60);
+            near += std::hypot(a.x - b.x, a.y - b.y) < 50;
+        }
+    printf("%d\\n", near);
+}
+"""
+
+MOVED = """#include <cmath>
+#include <cstdio>
+struct Plant { double heat; double level[8]; };
+__attribute__((noinline)) static double cost(const Plant &plant) {
+    double sum = 0;
+    for (double level : plant.level)
+        sum += std::exp(-level * level) + plant.heat;
+    return sum;
+}
+__attribute__((noinline)) static void step(Plant &plant, int i) {
+    plant.heat *= 0.999;
+    plant.level[i & 7] += 0.01;
+}
+int main() {
+    Plant plant = {20, {}};
+    double sum = 0;
+    for (int i = 0; i < 3000000; i++) {
+        sum += cost(plant);
+        step(plant, i);
+    }
+    printf("%g\\n", sum);
+}
+"""
+
+PATHS = """#include <cstdio>
+#include <vector>
+struct Grid {
+    int width;
+    std::vector<int> costs;
+    long best(int x, int y) const {
+        if (x < 0 || y < 0)
+            return 1 << 20;
+        long cost = costs[y * width + x];
+        if (x == 0 && y == 0)
+            return cost;
+        long left = best(x - 1, y), up = best(x, y - 1);
+        return cost + (left < up ? left : up);
+    }
+};
+int main() {
+    Grid grid{14, {}};
+    for (int i = 0; i < 14 * 14; i++)
+        grid.costs.push_back(i * 7919 % 97);
+    printf("%ld\\n", grid.best(13, 13));
+}
+"""
+
+TREE = """#include <cstdio>
+struct Node { Node *left, *right; int value; };
+static Node *make(int depth) {
+    return depth < 0 ? nullptr : new Node{make(depth - 1), make(depth - 1), depth};
+}
+static long sum(const Node *node) {
+    return node == nullptr ? 0 : node->value + sum(node->left) + 2 * sum(node->right);
+}
+int main() {
+    Node *root = make(16);
+    long all = 0;
+    for (int i = 0; i < 400; i++) {
+        all += sum(root);
+        root->value++;
+    }
+    printf("%ld\\n", all);
+}
+"""
+
 # Name, suffix of the source, its text, the cause, what the title and the remedy say, and the lines
 # of which the place is one. In place of the cause of a neighbour what no title may say.
 COPIES = "copies of objects"
@@ -376,10 +468,14 @@ PROGRAMS = [
     ("a list without its end", "cc", TAIL, "pointer-chase", "to their end", "last node", (6, 7)),
     ("a text that grows in front", "cc", FRONT, "service-string", "grow", "Append", (8,)),
     ("keys made of texts", "cc", KEYS_OF_TEXT, "service-string", "std::string", "string_view", (16,)),
+    ("places that pairs compute", "cc", ORBITS, "repeated-work", "same calls", "each element", (18, 19, 20, 21)),
+    ("paths without memory", "cc", PATHS, "repeated-work", "recursion", "memoisation", range(6, 14)),
     ("dates parsed by qsort", "cc", ROWS, "repeated-work", "compute keys", "key once", (10,)),
 ]
 NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES),
               ("one stream", "cc", ONE_STREAM, "for each text"),
+              ("a plant that changes", "cc", MOVED, "same calls"),
+              ("a tree", "cc", TREE, "recursion"),
               ("lines without flushes", "cc", FLUSH.replace("FLUSHED", "'\\n'"), "flushes"),
               ("long keys of a good hash", "rs", KEYS, "in one bucket"),
               ("texts made before a sort", "cc", NAMES, "compute keys")]

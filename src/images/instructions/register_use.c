@@ -199,8 +199,11 @@ static void add_memory(LodeRegisterUse *self, const LodeFullInstruction *full)
 	}
 	for (unsigned i = 0;
 		i < full->instruction.operand_count_visible && !is_nop(&full->instruction); i++)
-		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY) {
 			self->reads |= memory_registers(&full->operands[i]);
+			if (full->operands[i].mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+				self->memory.displacement = full->operands[i].mem.disp.value;
+		}
 	self->reads |= self->address;
 	self->merges &= ~self->address;
 }

@@ -38,7 +38,8 @@ static inline LodeRegisterMask lode_register_bit(unsigned number)
 
 /* The explicit operand in memory that an instruction loads or stores. */
 typedef struct {
-	int64_t displacement;       /* the whole address where there is neither base nor index */
+	int64_t displacement; /* the whole address where there is neither base nor index; of lea,
+	                         which has no operand in memory, that of its sum */
 	LodeRegisterMask registers; /* base and index */
 	uint32_t size;              /* bytes; 0: no such operand, or its address is not so simple */
 	uint16_t form;              /* equal for the same base, index, scale, segment and width */

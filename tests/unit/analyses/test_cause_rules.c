@@ -113,6 +113,8 @@ static const struct {
 	{"behind a division of floating point", "! op:mulsd kind:fp behind:div"},
 	{"atomic counts of references", "! kind:atomic op:lock_add atomic:references"},
 	{"atomic operation", "! kind:atomic op:lock_add"},
+	{"the same call again", "! call:again"},
+	{"recursion without memory", "! call:recursion"},
 	{"code without optimisation", "! code:unoptimised"},
 	{"square root", "! op:sqrtsd kind:div"},
 	{"behind a division", "! op:mov kind:load behind:div"},

@@ -38,7 +38,7 @@ typedef struct {
 
 struct LodeLoopDependences {
 	const LodeDependenceGraph *graph;
-	LodeRegisterMask addressed; /* as lode_call_arguments_addressed() */
+	LodeAddressedFrame addressed; /* as lode_call_arguments_addressed() */
 	LodeNaturalLoop loop;
 	GArray *inner_sizes; /* uint32_t × nodes: of the smallest loop that holds it; 0: none */
 	GArray *iteration;   /* uint32_t: nodes, from the head to the back edge */
@@ -140,7 +140,7 @@ static void find_invariants(LodeLoopDependences *self, LodeLoopDependence *out)
 		                           (memory->registers & changes) == 0;
 		out[number].is_repeated = is_known && graph->nodes[number].is_call &&
 		                          lode_call_arguments_are_unchanged(
-						  &self->loop, changes, self->addressed, number);
+						  &self->loop, changes, &self->addressed, number);
 	}
 }
 

@@ -33,6 +33,10 @@ typedef struct {
 	{                                                                                          \
 		3, {0x48, 0x89, 0xc2}, false, false                                                \
 	}
+#define MOV_RDI_RBX                                                                                \
+	{                                                                                          \
+		3, {0x48, 0x89, 0xdf}, false, false                                                \
+	}
 #define INC_RBP                                                                                    \
 	{                                                                                          \
 		3, {0x48, 0xff, 0xc5}, false, false                                                \
@@ -89,6 +93,22 @@ typedef struct {
 	{                                                                                          \
 		2, {0xff, 0xd0}, false, false                                                      \
 	}
+#define LOAD_LOW                                                                                   \
+	{                                                                                          \
+		4, {0x48, 0x8b, 0x3c, 0x24}, true, true                                            \
+	} /* mov rdi, [rsp] */
+#define CVT_1                                                                                      \
+	{                                                                                          \
+		5, {0xf2, 0x48, 0x0f, 0x2a, 0xcd}, false, false                                    \
+	} /* cvtsi2sd xmm1, rbp */
+#define MUL_0_1                                                                                    \
+	{                                                                                          \
+		4, {0xf2, 0x0f, 0x59, 0xc1}, false, false                                          \
+	} /* mulsd xmm0, xmm1 */
+#define ZERO_0                                                                                     \
+	{                                                                                          \
+		3, {0x0f, 0x57, 0xc0}, false, false                                                \
+	} /* xorps xmm0, xmm0 */
 #define CVT                                                                                        \
 	{                                                                                          \
 		5, {0xf2, 0x48, 0x0f, 0x2a, 0xc5}, false, false                                    \
@@ -111,6 +131,10 @@ static const struct {
 	{"a slot that is stored", {LOAD_SLOT, CALL, STORE_SLOT, JNZ}, false},
 	{"another slot that is stored", {LOAD_SLOT, CALL, STORE_OTHER, JNZ}, true},
 	{"a slot whose address is passed", {LEA_RSI_STACK, CALL, LOAD_SLOT, CALL}, false},
+	{"a slot below what is passed", {LEA_RSI_STACK, LOAD_LOW, CALL, JNZ}, true},
+	{"a value of the iteration before", {MOV_RDI_RBX, ZERO_0, CALL, INC_RBP, CVT_1, MUL_0_1},
+		true},
+	{"a value of the iteration", {CVT_1, MUL_0_1, ZERO_0, CALL, INC_RBP, JNZ}, false},
 	{"a slot beside a frame pointer", {MOV_RBP_RSP, LOAD_SLOT, CALL, JNZ}, true},
 	{"a load from elsewhere", {LOAD_HEAP, CALL, JNZ}, false},
 	{"popped", {POP_RDI, CALL, JNZ}, false},
@@ -164,8 +188,8 @@ static bool ask(Loop *loop, uint32_t call)
 	lode_natural_loop_init(&natural);
 	lode_natural_loop_begin(&natural, &graph);
 	g_assert_true(lode_natural_loop_find(&natural, 0));
-	return lode_call_arguments_are_unchanged(
-		&natural, loop->changes, lode_call_arguments_addressed(&graph), call);
+	const LodeAddressedFrame addressed = lode_call_arguments_addressed(&graph);
+	return lode_call_arguments_are_unchanged(&natural, loop->changes, &addressed, call);
 }
 
 static void test_known(void)
