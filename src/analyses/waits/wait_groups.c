@@ -320,6 +320,7 @@ GArray *lode_wait_groups_new(const LodeProfile *profile, const LodeOwnLines *own
 	for (guint i = 0; i < all->len; i++)
 		gathered_free(g_ptr_array_index(all, i), groups);
 	g_array_sort(groups, compare_groups);
+	lode_wait_groups_find_holders(groups, profile);
 	return groups;
 }
 

@@ -39,6 +39,7 @@ typedef struct {
 	LodeWaitPlace holder;    /* where the holder was most of the time */
 	const char *holder_call; /* NULL: it ran, or no holder is known */
 	double holder_share;     /* of the waiting whose holder is known; 0: none */
+	bool is_holder_inferred; /* from stacks: no look says so (lock_holders.c) */
 	GArray *rows;            /* uint32_t: of LodeWaits.rows */
 	GPtrArray *thread_names; /* const char *, sorted, no two equal */
 	GHashTable *threads;     /* pid << 32 | tid, as uint64_t * → its waiting, as double * */
@@ -48,6 +49,9 @@ typedef struct {
 	uint32_t cause; /* of LodeWaits.causes; LODE_NONE: none is computed */
 	bool is_idle;
 } LodeWaitGroup;
+
+/* Infers the holders of locks that do not tell them. (lock_holders.c) */
+void lode_wait_groups_find_holders(GArray *groups, const LodeProfile *profile);
 
 /* Whether waits at one line are for the same only if their objects are: several files, or children,
  * are one program's work at that line, two locks are not. */

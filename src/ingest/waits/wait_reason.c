@@ -112,7 +112,8 @@ static Futex futex_of(const LodeWaitLook *look)
 }
 
 /* What functions say: the innermost that says anything, but for its object, which one further out
- * may tell. `out_mutex` is the argument that a mutex is, if this is one: of the outermost. */
+ * may tell, and for conditions that a lock is made of, as Java's monitors are. `out_mutex` is the
+ * argument that a mutex is, if this is one: of the outermost. */
 static bool ask_functions(
 	const LodeWaitQuestion *question, LodeWaitFunction *out_says, unsigned *out_mutex)
 {
@@ -129,7 +130,9 @@ static bool ask_functions(
 		const LodeWaitFunction *says = lode_wait_names_function(question->names, place);
 		if (says == NULL)
 			continue;
-		if (!has_said || says->object != NULL)
+		if (!has_said || says->object != NULL ||
+			(says->reason == LODE_WAIT_LOCK && says->is_sure && !out_says->is_sure &&
+				out_says->reason == LODE_WAIT_CONDITION))
 			*out_says = *says;
 		*out_mutex = says->reason == LODE_WAIT_CONDITION ? says->mutex_argument : 1;
 		has_said = true;

@@ -250,7 +250,11 @@ static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
 
 	if (!(percent > 0))
 		return;
-	if (group->holder_call != NULL)
+	if (group->is_holder_inferred)
+		lode_diagnosis_add_evidence(diagnosis, 0, "",
+			"meanwhile a thread that has it waits at %s",
+			place != NULL ? place : "another place");
+	else if (group->holder_call != NULL)
 		lode_diagnosis_add_evidence(diagnosis, percent, "%",
 			"its holder was in %s%s%s in %.0f %% of the looks", group->holder_call,
 			place != NULL ? " at " : "", place != NULL ? place : "", percent);

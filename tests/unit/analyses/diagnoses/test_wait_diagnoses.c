@@ -331,6 +331,36 @@ static void test_delayed_answers(void)
 	}
 }
 
+/* Who sleeps inside of the function where others wait for a lock has it, where no look says who
+ * has; who sleeps elsewhere does not. */
+static void test_inferred_holder(void)
+{
+	for (int is_inside = 0; is_inside < 2; is_inside++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.05, true);
+		LodeWait lock = wait_of(profile, LODE_WAIT_LOCK, NULL, "deposit", 10, 0.8);
+		LodeWait sleep = wait_of(profile, LODE_WAIT_SLEEP, "8 ms", "audit", 11, 0.9);
+		uint32_t outer = made_stack(
+			profile, frame(profile, is_inside ? "deposit" : "main", 33), LODE_NONE);
+		outer = made_stack(profile, frame(profile, "audit", 6), outer);
+		sleep.stack = made_stack(profile, frame(profile, "futex_wait", 0), outer);
+		lock.path_ns = 0;
+		made_wait(profile, lock, 0.1 * S, 0.8 * S);
+		made_wait(profile, sleep, 0.1 * S, 0.9 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		bool has_lock = false;
+		for (guint i = 0; i < all->diagnoses->len; i++) {
+			const LodeDiagnosis *one = lode_diagnoses_at(all, i);
+			if (strcmp(one->title, "lock whose holder sleeps") != 0)
+				continue;
+			has_lock = true;
+			g_assert_cmpstr(one->function, ==, "deposit");
+			g_assert_true(has_text(
+				one, "meanwhile a thread that has it waits at audit (app.c:6)"));
+		}
+		g_assert_cmpint(has_lock, ==, is_inside == 1);
+	}
+}
+
 /* Divided work is waited for in most parallel programs: no diagnosis, and the order of before. */
 static void test_parallel(void)
 {
@@ -1294,6 +1324,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/for-unseen", test_for_unseen);
 	g_test_add_func("/wait_diagnoses/event-loop", test_event_loop);
 	g_test_add_func("/wait_diagnoses/delayed-answers", test_delayed_answers);
+	g_test_add_func("/wait_diagnoses/inferred-holder", test_inferred_holder);
 	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
