@@ -273,7 +273,7 @@ static void test_memory(void)
 	check_memory("488b0510000000", 8, 0x1017, true, false); /* mov 16(%rip),%rax */
 	check_memory("0f2803", 16, 0, true, false);             /* movaps (%rbx),%xmm0 */
 	check_memory("53", 0, 0, false, false);                 /* push %rbx */
-	check_memory("488d4308", 0, 0, false, false);           /* lea 8(%rbx),%rax */
+	check_memory("488d4308", 0, 8, false, false);           /* lea 8(%rbx),%rax */
 	check_memory("0fae03", 0, 0, false, false);             /* fxsave (%rbx) */
 	check_memory("67488b03", 0, 0, false, false);           /* mov (%ebx),%rax */
 	/* 8(%rbx) and 16(%rbx); (%rbx) and (%rcx); (%rbx,%rcx,4), (%rcx,%rbx,4), (%rbx,%rcx,8) */
