@@ -93,9 +93,11 @@ void lode_python_lines_read(LodePythonTable kind, GBytes *table, uint32_t first_
 		offset = lode_byte_cursor_u8(&cursor); /* with the first line */
 	while (lode_byte_cursor_left(&cursor) > 0 && offset < code_bytes) {
 		range = readers[kind](&cursor, range.line);
-		if (range.line < 1 || range.line > LODE_SCRIPT_MAX_LINE)
+		if (range.line < 0 || range.line > LODE_SCRIPT_MAX_LINE)
 			return;
-		if (range.has_line && range.n_bytes > 0 && range.line != last_line) {
+		/* a module begins with an instruction at line 0 */
+		if (range.has_line && range.line > 0 && range.n_bytes > 0 &&
+			range.line != last_line) {
 			const LodePythonLine added = {offset, (uint32_t)range.line};
 			g_array_append_val(out_lines, added);
 			last_line = added.line;
