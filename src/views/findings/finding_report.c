@@ -550,6 +550,9 @@ static void put_next(const View *self, uint32_t n_shown)
 /* From this share of unexplained time on, more windows are proposed. */
 static const double MOSTLY_UNCOVERED = 0.5;
 
+/* Likewise of the clock: what waiting has. */
+static const double MOSTLY_WAITS = 0.5;
+
 /* Lines of the screen, and what it has of functions above the diagnoses and of findings below. */
 enum {
 	SCREEN_LINES = 25,
@@ -628,6 +631,35 @@ static double uncovered_share(const View *self)
 	return MAX(self->diagnoses->user - self->diagnoses->covered - self->diagnoses->foreign, 0);
 }
 
+/* The first that is not muted; 0: there is none. */
+static guint first_listed(const LodeDiagnoses *self)
+{
+	for (guint i = 0; i < self->diagnoses->len; i++)
+		if (!lode_diagnoses_at(self, i)->is_muted)
+			return i;
+	return 0;
+}
+
+/* Whether the first diagnosis is of waiting that has most of the time by the clock: what the rest
+ * of the processor's time is for is another question. */
+static bool is_of_waiting(const LodeDiagnoses *self)
+{
+	const LodeDiagnosis *first = self->diagnoses->len > 0
+	                                     ? lode_diagnoses_at(self, first_listed(self))
+	                                     : NULL;
+
+	return first != NULL && first->scope == LODE_SCOPE_WAIT &&
+	       first->clock_high >= MOSTLY_WAITS;
+}
+
+/* Whether the first diagnosis says how the only program of the system is to be used. */
+static bool is_of_use(const LodeDiagnoses *self)
+{
+	return self->diagnoses->len > 0 &&
+	       lode_diagnoses_at(self, first_listed(self))->scope == LODE_SCOPE_PROGRAM &&
+	       self->foreigners != NULL && strchr(self->foreigners, ',') == NULL;
+}
+
 static void put_foreign(const View *self)
 {
 	const LodeDiagnoses *diagnoses = self->diagnoses;
@@ -635,7 +667,7 @@ static void put_foreign(const View *self)
 		diagnoses->foreigners != NULL ? diagnoses->foreigners : "",
 		self->options->terminal.is_ascii);
 
-	if (diagnoses->foreign < MUCH_FOREIGN)
+	if (diagnoses->foreign < MUCH_FOREIGN || is_of_use(diagnoses))
 		return;
 	lode_display_print(&self->options->terminal, self->out,
 		"%.0f %% of the %s is inside programs of the system (%s): what only their authors "
@@ -651,7 +683,8 @@ static void put_uncovered(const View *self)
 	                          ? rest * waits->running_ns / waits->clock_ns
 	                          : 1;
 
-	if (rest < 0.02 || of_clock < LODE_LEAST_BY_CLOCK || self->diagnoses->is_too_short)
+	if (rest < 0.02 || of_clock < LODE_LEAST_BY_CLOCK || self->diagnoses->is_too_short ||
+		is_of_waiting(self->diagnoses))
 		return;
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);
@@ -668,15 +701,6 @@ static void put_smaller(const View *self)
 	if (smaller != NULL)
 		lode_display_print(&self->options->terminal, self->out, "%s: %s; see --explain.",
 			self->diagnoses->foreign < MUCH_FOREIGN ? "Smaller" : "Set aside", smaller);
-}
-
-/* The first that is not muted; 0: there is none. */
-static guint first_listed(const LodeDiagnoses *self)
-{
-	for (guint i = 0; i < self->diagnoses->len; i++)
-		if (!lode_diagnoses_at(self, i)->is_muted)
-			return i;
-	return 0;
 }
 
 static void put_diagnoses_next(const View *self)
@@ -698,7 +722,8 @@ static void put_diagnoses_next(const View *self)
 	bool has_code = lode_diagnoses_at(self->diagnoses, first)->at->len > 0;
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
 	lode_display_print(terminal, self->out, "%s", has_code && has_room ? more : next);
-	put_further(self, path, uncovered_share(self) >= MOSTLY_UNCOVERED);
+	put_further(self, path,
+		uncovered_share(self) >= MOSTLY_UNCOVERED && !is_of_waiting(self->diagnoses));
 }
 
 /* A part of the screen, made before it is known how much of the others has room. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/programs/profiled_programs.h"
 
+#include "base/text/command_words.h"
 #include "model/causes.h"
 #include "model/findings.h"
 #include "model/profile.h"
@@ -92,9 +93,19 @@ static bool is_inside(const LodeProfiledPrograms *self, const LodeDiagnosis *one
 	return all > 0 ? foreign >= NEARLY_ALL * all : is_of_foreign_code(self, one);
 }
 
+/* A shell's process that runs a script is called as that is, which is its user's. The caller frees
+ * it. */
+static char *name_of_system(const LodeProfiledProgram *program)
+{
+	g_autofree char *base = program->image != NULL ? g_path_get_basename(program->image) : NULL;
+
+	return base != NULL && lode_is_shell(base) ? g_steal_pointer(&base)
+	                                           : g_strdup(program->name);
+}
+
 static void name_foreigners(LodeDiagnoses *self, const LodeProfiledPrograms *programs)
 {
-	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	double all = 0, foreign = 0;
 
 	for (guint i = 0; i < programs->programs->len; i++) {
@@ -103,9 +114,11 @@ static void name_foreigners(LodeDiagnoses *self, const LodeProfiledPrograms *pro
 		if (!program->is_foreign)
 			continue;
 		foreign += program->weight;
-		if (names->len < MOST_NAMED && program->name[0] != '\0' &&
-			(names->len == 0 || program->weight >= LEAST_NAMED * foreign))
-			g_ptr_array_add(names, (char *)program->name);
+		g_autofree char *name = name_of_system(program);
+		if (names->len < MOST_NAMED && name[0] != '\0' &&
+			(names->len == 0 || program->weight >= LEAST_NAMED * foreign) &&
+			!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+			g_ptr_array_add(names, g_steal_pointer(&name));
 	}
 	if (!(foreign > 0) || names->len == 0)
 		return;
