@@ -549,7 +549,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 	if (context->profile->waits != NULL)
 		set_clock(self, context->profile->waits);
 	g_ptr_array_sort_with_data(self->diagnoses, compare_diagnoses, self);
-	lode_wait_diagnoses_join_locks(self);
+	lode_wait_diagnoses_join(self);
 	lode_foreign_diagnoses_set_aside(self, context);
 	set_small_aside(self);
 	lode_wait_diagnoses_tell_overlaps(self);

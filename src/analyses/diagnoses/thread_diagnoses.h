@@ -29,8 +29,9 @@ void lode_wait_diagnoses_add(
 	LodeDiagnoses *out, const LodeDiagnosisContext *context, const LodeCauseRules *rules);
 
 /* Once they are in order: one lock is told once, for what threads wait and for the instructions
- * that take it, by the one that saves more. (waits/joined_diagnoses.c) */
-void lode_wait_diagnoses_join_locks(LodeDiagnoses *self);
+ * that take it, by the one that saves more; likewise fsync, for waits and time in the kernel.
+ * (waits/joined_diagnoses.c) */
+void lode_wait_diagnoses_join(LodeDiagnoses *self);
 
 /* Likewise: says where they save more than all together, as they are of the same time. */
 void lode_wait_diagnoses_tell_overlaps(LodeDiagnoses *self);

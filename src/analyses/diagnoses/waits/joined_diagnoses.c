@@ -43,7 +43,7 @@ static void join(LodeDiagnosis *first, const LodeDiagnosis *other)
 		first->time = MAX(first->time, other->time);
 }
 
-void lode_wait_diagnoses_join_locks(LodeDiagnoses *self)
+static void join_locks(LodeDiagnoses *self)
 {
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *first = lode_diagnoses_at(self, i);
@@ -60,6 +60,33 @@ void lode_wait_diagnoses_join_locks(LodeDiagnoses *self)
 			g_ptr_array_remove_index(self->diagnoses, k);
 		}
 	}
+}
+
+/* Time in the kernel of which it is not known what entered it is that of calls that are waited in,
+ * where these save more: fsync and the like also run. */
+static void join_kernel_time(LodeDiagnoses *self)
+{
+	for (guint i = 0; i < self->diagnoses->len; i++) {
+		LodeDiagnosis *first = lode_diagnoses_at(self, i);
+		if (strcmp(first->cause, "wait-sync") != 0)
+			continue;
+		for (guint k = self->diagnoses->len; k-- > i + 1;) {
+			const LodeDiagnosis *other = lode_diagnoses_at(self, k);
+			if (strcmp(other->cause, "kernel-time") != 0)
+				continue;
+			lode_diagnosis_add_evidence(first, 100 * other->time, "%",
+				"%.0f %% of the processor time is in the kernel, where these calls "
+				"run, too",
+				100 * other->time);
+			g_ptr_array_remove_index(self->diagnoses, k);
+		}
+	}
+}
+
+void lode_wait_diagnoses_join(LodeDiagnoses *self)
+{
+	join_locks(self);
+	join_kernel_time(self);
 }
 
 void lode_wait_diagnoses_tell_overlaps(LodeDiagnoses *self)

@@ -230,12 +230,31 @@ static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 						      waits->clock_ns,
 					      1));
 	bundle->low = isnan(bundle->low) ? bundle->low : CLAMP(bundle->low, 0, bundle->high);
+	bundle->on_path = bundle->high;
 }
 
 bool lode_wait_bundle_is_serial(const LodeWaitBundle *bundle)
 {
 	return bundle->first->reason == LODE_WAIT_JOIN ||
 	       bundle->first->reason == LODE_WAIT_CONDITION;
+}
+
+/* The part of the processor time from which on the kernel's is mostly that of calls which the
+ * program waits in. */
+static const double MOSTLY_KERNEL = 0.5;
+
+/* Calls that wait until data are on the disk also run, in the kernel: without them that time may go
+ * away, too. */
+static void add_running_calls(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
+{
+	const LodeProfile *profile = self->profile;
+	double all = profile->user_seconds + profile->system_seconds;
+	double kernel = all > 0 ? profile->system_seconds / all : 0;
+
+	if (bundle->first->reason != LODE_WAIT_SYNC || bundle->high < LODE_LEAST_BY_CLOCK ||
+		kernel < MOSTLY_KERNEL)
+		return;
+	bundle->high = MIN(bundle->high + kernel * active_path(self) / self->waits->clock_ns, 1);
 }
 
 /* Of the clock: what runs side by side still takes the processors that it may use as long as its
@@ -249,11 +268,60 @@ static void bound_by_processors(const LodeWaitDiagnosing *self, LodeWaitBundle *
 		bundle->children.kind == LODE_CHILDREN_NARROW)
 		least_ns = (1 - bundle->high) * waits->clock_ns + bundle->children.least_ns;
 	else if (bundle->first->reason != LODE_WAIT_CHILD && self->profile->n_processors > 0 &&
-		 (lode_wait_bundle_is_serial(bundle) ||
+		 (lode_wait_bundle_is_serial(bundle) || bundle->first->reason == LODE_WAIT_LOCK ||
 			 is_for_another(self, bundle->first->reason)))
 		least_ns = waits->running_ns / self->profile->n_processors;
 	bundle->high = CLAMP(1 - least_ns / waits->clock_ns, 0, bundle->high);
 	bundle->low = isnan(bundle->low) ? bundle->low : fmin(bundle->low, bundle->high);
+}
+
+static bool shares_thread(const LodeWaitBundle *self, const LodeWaitBundle *other)
+{
+	GHashTableIter iter;
+	void *key;
+
+	g_hash_table_iter_init(&iter, self->threads);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		if (g_hash_table_contains(other->threads, key))
+			return true;
+	return false;
+}
+
+/* That of the same thread's waits for files whose place is known, with most time; NULL: none. */
+static LodeWaitBundle *find_placed(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	LodeWaitBundle *found = NULL;
+
+	for (guint i = 0; i < self->bundles->len; i++) {
+		LodeWaitBundle *one = g_ptr_array_index(self->bundles, i);
+		if (one->first->reason == bundle->first->reason &&
+			one->first->place.function != NULL && shares_thread(one, bundle) &&
+			(found == NULL || one->waiting_ns > found->waiting_ns))
+			found = one;
+	}
+	return found;
+}
+
+/* Waits for files of which no look found the place are those of the same thread at the place that
+ * is known: one line writes, and the library below it waits by several calls. */
+static void join_placeless(LodeWaitDiagnosing *self)
+{
+	for (guint i = self->bundles->len; i-- > 0;) {
+		const LodeWaitBundle *bundle = lode_wait_bundle_at(self, i);
+		LodeWaitReason reason = bundle->first->reason;
+		LodeWaitBundle *placed = (reason == LODE_WAIT_SYNC || reason == LODE_WAIT_READ ||
+						 reason == LODE_WAIT_WRITE) &&
+		                                         bundle->first->place.function == NULL
+		                                 ? find_placed(self, bundle)
+		                                 : NULL;
+		if (placed == NULL)
+			continue;
+		const LodeWaitGroup *first = placed->first;
+		for (guint k = 0; k < bundle->groups->len; k++)
+			add_group(placed, g_ptr_array_index(bundle->groups, k));
+		placed->first = first;
+		g_ptr_array_remove_index(self->bundles, i);
+	}
 }
 
 void lode_wait_bundles_gather(LodeWaitDiagnosing *self, const GArray *groups)
@@ -277,6 +345,7 @@ void lode_wait_bundles_gather(LodeWaitDiagnosing *self, const GArray *groups)
 		}
 		add_group(one, group);
 	}
+	join_placeless(self);
 	for (guint i = 0; i < self->bundles->len; i++) {
 		LodeWaitBundle *bundle = g_ptr_array_index(self->bundles, i);
 		set_savings(self, bundle);
@@ -285,6 +354,7 @@ void lode_wait_bundles_gather(LodeWaitDiagnosing *self, const GArray *groups)
 			lode_children_init(&bundle->children, self->profile, bundle->groups,
 				bundle->waiting_ns, self->repeats);
 		bound_by_processors(self, bundle);
+		add_running_calls(self, bundle);
 	}
 }
 

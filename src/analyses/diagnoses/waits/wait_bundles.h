@@ -28,6 +28,7 @@ typedef struct {
 	double waiting_ns, path_ns, count, longest_ns, looks;
 	double most_ns;        /* as of groups */
 	uint32_t cause;        /* likewise */
+	double on_path;        /* of the critical path, what is reached through them */
 	double low, high;      /* what is saved, of the clock; low NAN: not known */
 	LodeChildren children; /* of waits for such */
 } LodeWaitBundle;

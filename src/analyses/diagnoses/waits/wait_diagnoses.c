@@ -237,10 +237,10 @@ static void add_lengths(LodeDiagnosis *diagnosis, const LodeWaitBundle *bundle)
 			diagnosis, bundle->waiting_ns / 1e9, "s", "one wait of %s", all);
 	else
 		lode_diagnosis_add_evidence(diagnosis, bundle->count, "waits",
-			"%.0f waits%s of %s on average, %s at most, by %u %s: %s", bundle->count,
-			may_wait_again(bundle->first->reason) ? " (in as many calls, or fewer)"
-							      : "",
-			mean, longest, threads, who, all);
+			"%.0f waits of %s on average, %s at most, by %u %s: %s%s", bundle->count,
+			mean, longest, threads, who, all,
+			may_wait_again(bundle->first->reason) ? "; one call may wait several times"
+							      : "");
 }
 
 static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
@@ -267,7 +267,7 @@ static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
 static void add_on_path(
 	const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis, const LodeWaitBundle *bundle)
 {
-	double percent = 100 * bundle->high;
+	double percent = 100 * bundle->on_path;
 
 	if (!self->waits->has_path || !(percent >= 1))
 		return;
