@@ -32,11 +32,12 @@ static bool is_build(const LodeDiagnosis *self)
 	return strcmp(self->cause, LODE_UNOPTIMISED) == 0 && self->time >= 0.5;
 }
 
-/* A service that is called from nobody knows where: the user cannot look there. */
+/* A service or the kernel that is called from nobody knows where: the user cannot look there. */
 static bool has_no_place(const LodeDiagnosis *self)
 {
-	return self->scope == LODE_SCOPE_SERVICE && self->function == NULL && self->file == NULL &&
-	       self->instruction == LODE_NONE;
+	return (self->scope == LODE_SCOPE_SERVICE || self->scope == LODE_SCOPE_KERNEL) &&
+	       self->function == NULL && self->file == NULL &&
+	       (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_KERNEL);
 }
 
 /* By what they may save, which counts half without a place, then by their time. */
