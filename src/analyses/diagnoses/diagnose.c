@@ -321,8 +321,8 @@ static const double OF_TOUCHED = 0.1;
 static bool is_maker(const LodeDiagnosis *service, const LodeDiagnosis *kernel,
 	const LodeDiagnosisContext *context)
 {
-	static const char *const makers[] = {
-		"service-string", "service-builtin", "service-reflection", NULL};
+	static const char *const makers[] = {"service-string", "service-builtin",
+		"service-reflection", "service-allocator", NULL};
 
 	return context->costs != NULL && lode_function_costs_have_scripts(context->costs) &&
 	       strcmp(kernel->cause, "page-fault") == 0 &&
@@ -502,6 +502,9 @@ static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 	}
 }
 
+/* A program with so much of the time is what the others wait for. */
+static const double MOSTLY_THERE = 0.5;
+
 /* Who waits at a pipe for a program that is told of waits for what costs there. */
 static void drop_pipes(LodeDiagnoses *self)
 {
@@ -515,7 +518,8 @@ static void drop_pipes(LodeDiagnoses *self)
 			const char *program = one->scope == LODE_SCOPE_PROGRAM
 			                              ? strchr(one->name, '@')
 			                              : NULL;
-			is_told = program != NULL && strcmp(program + 1, pipe->object) == 0;
+			is_told = program != NULL && (strcmp(program + 1, pipe->object) == 0 ||
+							     one->time >= MOSTLY_THERE);
 		}
 		if (is_told)
 			g_ptr_array_remove_index(self->diagnoses, i);

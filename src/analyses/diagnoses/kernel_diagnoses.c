@@ -17,7 +17,7 @@ static const double FAULT_LEAST = 0.5e-6, FAULT_USUAL = 1.2e-6, FAULT_MOST = 2e-
 /* Seconds that a thread takes to be started and to end: 36 µs on a virtual machine of Zen 5 at a
  * load of 15, 60 µs when it is idle, as the other processor has to be woken (Linux 6.1, a stack of
  * its own, joined). One that is shorter than the distance of samples has none. */
-static const double THREAD_USUAL = 36e-6;
+static const double THREAD_USUAL = 36e-6, THREAD_MOST = 60e-6;
 
 /* The least of the processor time, where the kernel was not sampled: the start of a short program
  * takes some. */
@@ -566,10 +566,12 @@ static const char *judge(const Diagnosing *self, double seconds, double at_calls
 	return has_calls ? SYSCALLS : UNKNOWN;
 }
 
-/* Whether starting threads and processes takes half of the kernel's time. */
-static bool is_by_threads(const LodeProfile *profile)
+/* Whether starting threads and processes takes half of the kernel's time; where nothing else is
+ * known of it, as long as they take at most. */
+static bool is_by_threads(const LodeProfile *profile, bool is_known)
 {
-	return profile->thread_times->len * THREAD_USUAL >= 0.5 * profile->system_seconds;
+	return profile->thread_times->len * (is_known ? THREAD_USUAL : THREAD_MOST) >=
+	       0.5 * profile->system_seconds;
 }
 
 static void add_accounted(Diagnosing *self)
@@ -582,7 +584,7 @@ static void add_accounted(Diagnosing *self)
 	double direct = 0, at_calls = take_calls(self, true, &direct);
 	const char *family = judge(self, seconds, at_calls), *name = NULL;
 	bool is_faults = strcmp(family, FAULTS) == 0;
-	bool is_started = !is_faults && is_by_threads(profile);
+	bool is_started = !is_faults && is_by_threads(profile, strcmp(family, UNKNOWN) != 0);
 	bool is_calls = is_started || strcmp(family, SYSCALLS) == 0;
 
 	if (!(share >= LEAST_ACCOUNTED) || share < 2 * error)

@@ -226,8 +226,9 @@ static void test_threads(void)
 		double at_calls, faults;
 		const char *name;
 	} cases[] = {
-		{13888, 0, 100, "kernel-time@kernel"},
-		{13889, 0, 100, "system-call@clone"},
+		{8333, 0, 100, "kernel-time@kernel"},
+		{8334, 0, 100, "system-call@clone"},
+		{13888, 50, 100, "system-call@write"},
 		{13889, 50, 100, "system-call@clone"},
 		{13889, 0, 400000, "page-fault@page faults"},
 	};
