@@ -98,6 +98,22 @@ check "the report says how it was sampled" "$(status_is 0)" \
 	"$(holds grep -q '"sampling":"perf events are refused here' report.json)" \
 	"$(holds grep -q 'sampling .*sampled by ptrace' info.txt)"
 
+# A process that is attached to is looked at, and nothing else.
+sh -c 'while :; do sleep 0.02; done' &
+target=$!
+"$refuse" perf EPERM "$lode" run -o attached.lode --duration 2 -p "$target" >out 2>err
+status=$?
+kill -KILL "$target"
+wait "$target" 2>/dev/null
+"$lode" report --waits --format json attached.lode >waits.json 2>>err
+check "a process that is attached to" "$(status_is 0)" \
+	"$(holds grep -q '^perf events are refused here' err)" \
+	"$(holds python3 -c 'import json
+waits = json.load(open("waits.json"))
+asleep = sum(one["seconds"] for one in waits["waits"] if one["reason"] in ("child", "sleep"))
+assert 1 < waits["clock_seconds"] < 60 and asleep > 0.5, waits
+assert all(one["count"] == 0 for one in waits["waits"]), waits' 2>&1)"
+
 # What is refused all the same: in one sentence, and the program does not run.
 while read -r calls words options; do
 	rm -f ran

@@ -118,7 +118,7 @@ static void print_summary(const LodePerfSampling *sampled, const char *output)
 	lode_sampling_summary_write(sampled, "record", output, stderr);
 	if (sampled->obstacle != NULL)
 		lode_display_line(stderr, "lode record: %s", sampled->obstacle);
-	else if (sampled->n_samples > 0)
+	else if (sampled->n_samples > 0 || sampled->n_looks > 0)
 		lode_display_line(
 			stderr, "lode record: go on with 'lode import %s -o x.lode'", path);
 	else if (!sampled->was_closed)

@@ -277,6 +277,17 @@ void lode_sampled_threads_note_look(LodeSampledThreads *self, const LodePerfReco
 		thread->is_looked_at = add_note(self, number, NOTE_LOOKED, time_ns);
 }
 
+void lode_sampled_threads_note_run(LodeSampledThreads *self, const LodePerfRecord *record,
+	uint64_t time_ns, uint64_t interval_ns)
+{
+	/* the look before it, which this one does not stand for, may be at a wait */
+	uint64_t since_ns = time_ns - MIN(interval_ns, time_ns) + 1;
+
+	if (self->has_no_switches && since_ns < time_ns)
+		add_note(self, find_thread(self, record), NOTE_SEEN, since_ns);
+	lode_sampled_threads_note(self, record, time_ns);
+}
+
 void lode_sampled_threads_note_timed(
 	LodeSampledThreads *self, const LodePerfRecord *record, double weight)
 {
@@ -714,6 +725,7 @@ static void follow(
 static void add_gaps_of_looks(LodeSampledThreads *self, LodeThreadLife *life, guint at, guint end)
 {
 	uint64_t known_ns = life->begin_ns;
+	guint first = at;
 	guint look = lode_thread_waits_find_look(&self->waits, life->thread, life->begin_ns);
 	guint end_look = lode_thread_waits_find_look(&self->waits, life->thread, life->end_ns);
 
@@ -743,6 +755,13 @@ static void add_gaps_of_looks(LodeSampledThreads *self, LodeThreadLife *life, gu
 		g_array_append_val(self->waits.gaps, gap);
 	}
 	life->n_gaps = self->waits.gaps->len - life->first_gap;
+	bool is_known = life->n_gaps > 0;
+	for (guint i = first; i < end; i++)
+		is_known |= LODE_AT(self->notes, Note, i).kind == NOTE_SEEN;
+	/* in the rest of its life it ran, or waited for a processor */
+	if (is_known)
+		life->running_ns = MAX(
+			(double)(life->end_ns - life->begin_ns) - life->waiting_ns, 0);
 }
 
 /* The same as follow(), where no switches were recorded. */

@@ -40,6 +40,10 @@ void lode_sampled_threads_expect_looks(LodeSampledThreads *self, bool has_switch
 void lode_sampled_threads_note_look(LodeSampledThreads *self, const LodePerfRecord *record,
 	uint64_t time_ns, uint64_t interval_ns);
 
+/* Likewise a look at one that ran. */
+void lode_sampled_threads_note_run(LodeSampledThreads *self, const LodePerfRecord *record,
+	uint64_t time_ns, uint64_t interval_ns);
+
 /* A sample of a timer: where the thread ran, it waited for a processor too. */
 void lode_sampled_threads_note_timed(
 	LodeSampledThreads *self, const LodePerfRecord *record, double weight);

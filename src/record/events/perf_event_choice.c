@@ -390,6 +390,36 @@ static void choice_free(void *data)
 	g_free(self);
 }
 
+GPtrArray *lode_perf_choices_without_events(void)
+{
+	GPtrArray *choices = g_ptr_array_new_with_free_func(choice_free);
+	LodePerfChoice *choice = g_new0(LodePerfChoice, 1);
+
+	choice->name = g_strdup("cpu-clock:u");
+	choice->ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	choice->attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(choice->attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+		.read_format = PERF_FORMAT_ID,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	g_ptr_array_add(choices, choice);
+	return choices;
+}
+
 static char *name_of(const char *stem, const struct perf_event_attr *attr)
 {
 	GString *name = g_string_new(stem);

@@ -39,6 +39,10 @@ typedef struct {
 	                      of data */
 } LodePerfChoice;
 
+/* A timer that has no samples, for records of mappings where the kernel gives no events. The caller
+ * owns the array. */
+GPtrArray *lode_perf_choices_without_events(void);
+
 /* Whether a recording that samples in slices can do without the event: it is of other stretches, or
  * aside. */
 bool lode_perf_choice_is_optional(const LodePerfChoice *self);

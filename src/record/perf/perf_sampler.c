@@ -79,6 +79,7 @@ typedef struct {
 	LodeWindowRecorder *windows; /* NULL: none */
 	LodePtraceSampler *tracer;   /* NULL: perf events are not refused */
 	gint64 round_us;             /* of the last round, with a tracer */
+	char *refusal;               /* why only looks are recorded; NULL: not only they are */
 	char *windows_obstacle;      /* why the program can have none; NULL: nothing is known */
 	LodeProbeRecorder *probes;   /* NULL: none */
 	LodeWindowLogs *probe_logs;  /* of probes without windows; NULL: none */
@@ -446,7 +447,7 @@ static void take_round(Session *self)
 	take_probes(self);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
-	                 (!is_program(self) && !has_rings_left(self)) ||
+	                 (!is_program(self) && self->refusal == NULL && !has_rings_left(self)) ||
 	                 self->recording.write_error != NULL;
 }
 
@@ -514,6 +515,16 @@ static void note_refusal(const Session *self, const GError *cause)
 		*self->options->is_refused = cause->code == LODE_ERROR_IO;
 }
 
+/* Whether looks at the threads of a process that is attached to are worth something by themselves:
+ * where nothing is wanted that only events give. */
+static bool can_only_look(const LodePerfSamplerOptions *options)
+{
+	return options->can_trace && options->pid != 0 && options->has_waits &&
+	       !options->has_no_switches && options->events == NULL &&
+	       options->exact_events == NULL && options->period == 0 && !options->has_kernel &&
+	       !options->has_branch_stacks && !options->has_data_addresses;
+}
+
 static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	GError *cause = NULL;
@@ -522,6 +533,14 @@ static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **
 	self->recording.choices = lode_perf_choices_make(kernel, self->options, self->note, &cause);
 	if (cause != NULL)
 		self->tracer = lode_ptrace_sampler_new(kernel, self->options);
+	if (cause != NULL && self->tracer == NULL && can_only_look(self->options))
+		self->refusal = lode_perf_kernel_refusal(kernel);
+	if (self->refusal != NULL) {
+		g_clear_error(&cause);
+		g_string_truncate(self->note, noted);
+		self->recording.choices = lode_perf_choices_without_events();
+		self->recording.follows_mappings = true;
+	}
 	if (self->tracer != NULL) {
 		g_clear_error(&cause);
 		g_string_truncate(self->note, noted);
@@ -652,6 +671,8 @@ static void prepare_waits(Session *self)
 	if (!has_waits && !options->has_scripts)
 		return;
 	self->looker = lode_wait_looker_new(&tree, has_waits);
+	if (self->refusal != NULL)
+		lode_wait_looker_tell_running(self->looker);
 	self->recording.looker = self->looker;
 }
 
@@ -756,6 +777,14 @@ static void note_attached(const Session *self, guint n_processes)
 		has_command(self) ? "for as long as the command runs" : until);
 }
 
+/* In place of open_events(), where only looks are recorded. */
+static bool open_memory(Session *self, GError **error)
+{
+	self->recording.events = lode_perf_event_set_of_memory(
+		self->recording.choices, TRACER_PAGES, error);
+	return self->recording.events != NULL;
+}
+
 /* Enabled before its mappings are read: one that comes in between is seen twice, not never. */
 static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 {
@@ -766,8 +795,9 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	if (!lode_running_process_read(self->options->pid, &self->running, error))
 		return false;
 	lode_perf_recording_follow(&self->recording, self->options->pid);
-	if (!open_events(self, kernel, NULL, error) ||
-		(path != NULL && !lode_perf_program_release(&self->program, path, error)))
+	bool is_open = self->refusal != NULL ? open_memory(self, error)
+	                                     : open_events(self, kernel, NULL, error);
+	if (!is_open || (path != NULL && !lode_perf_program_release(&self->program, path, error)))
 		return false;
 	prepare_waits(self);
 	if (!lode_perf_recording_begin(&self->recording, error))
@@ -832,6 +862,11 @@ static char *rate_text(const Session *self)
 
 	if (self->tracer != NULL)
 		return g_strdup(lode_ptrace_sampler_text(self->tracer));
+	if (self->refusal != NULL)
+		return g_strdup_printf("perf events are refused here (%s): by looks alone, which "
+				       "say what threads wait for, and not how often, nor where "
+				       "they run or wait for a processor",
+			self->refusal);
 	double all_us = (double)(now_us() - self->begun_us);
 	if (!self->was_sliced || slices->passed_us < NOTABLE_SLICED * all_us)
 		return NULL;
@@ -1032,6 +1067,7 @@ static void session_clear(Session *self)
 	g_clear_pointer(&self->tracer, lode_ptrace_sampler_free);
 	g_clear_pointer(&self->probe_logs, lode_window_logs_free);
 	g_clear_pointer(&self->sampling, g_free);
+	g_clear_pointer(&self->refusal, g_free);
 	g_free(self->windows_obstacle);
 	g_clear_pointer(&self->waits, g_array_unref);
 	if (self->process >= 0)

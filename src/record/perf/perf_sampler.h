@@ -55,7 +55,8 @@ typedef struct {
 	bool has_data_mappings;  /* also without those addresses, and now and then those that the
 	                            kernel does not announce */
 	bool can_trace;          /* where the kernel refuses perf events, sample by ptrace, see
-	                            record/ptrace/ptrace_sampler.h */
+	                            record/ptrace/ptrace_sampler.h; with `pid`, only look at
+	                            threads (has_waits) */
 	pid_t pid;               /* sample this process; 0: run argv */
 	bool has_siblings;       /* and those around it (LodeProcessTree) */
 	/* NULL-terminated; argv[0] is looked for in PATH. With `pid` it is not sampled: the

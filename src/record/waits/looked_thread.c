@@ -604,6 +604,25 @@ static bool has_32_bits(const LodeLookedProcess *process)
 	return read_path(path, head, sizeof(head)) && head[4] == 1;
 }
 
+/* Where nothing else says that threads run. */
+static LodeLookOutcome tell_running(
+	const LodeLookedThread *self, uint64_t last_ns, LodeLookOutput *out)
+{
+	const Stopped nowhere = {.call = LODE_LOOK_NO_CALL};
+	uint64_t time_ns = self->looked_ns;
+
+	if (out->tells_running)
+		add_record((LodeLookedThread *)self, &nowhere,
+			&(LodeWaitLook){.call = LODE_LOOK_NO_CALL,
+				.interval_ns = time_ns - MIN(last_ns, time_ns),
+				.holder_call = LODE_LOOK_RUNS,
+				.state = LODE_LOOK_STATE_RUNS,
+				.target = "",
+				.kernel_function = ""},
+			time_ns, out);
+	return LODE_LOOK_RUNNING;
+}
+
 LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *out)
 {
 	char target[LODE_LOOK_MAX_TEXT] = "", function[TEXT_BYTES] = "";
@@ -613,7 +632,7 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 	self->looked_ns = lode_now_ns();
 	/* One that runs is not asked for more. */
 	if (self->is_seen && !self->was_waiting && read_call(self, &at) == LODE_LOOK_RUNNING)
-		return LODE_LOOK_RUNNING;
+		return tell_running(self, last_ns, out);
 	bool has_runs = read_runs(self, &n_runs, &delay_ns);
 	if (has_runs && self->is_seen && self->was_waiting && n_runs == self->n_runs)
 		return LODE_LOOK_SAME;
@@ -623,7 +642,7 @@ LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *
 	self->is_seen = true;
 	self->was_waiting = outcome == LODE_LOOK_DONE || outcome == LODE_LOOK_REFUSED;
 	if (!self->was_waiting)
-		return outcome;
+		return outcome == LODE_LOOK_RUNNING ? tell_running(self, last_ns, out) : outcome;
 	if (is_of_kernel(&at) && outcome == LODE_LOOK_DONE)
 		return LODE_LOOK_SAME;
 	LodeWaitLook look = {

@@ -58,6 +58,7 @@ typedef struct {
 	uint16_t stack_bytes;   /* of a place that is new, at most */
 	uint64_t n_stack_bytes; /* that may still be written */
 	GByteArray *records;    /* is appended to */
+	bool tells_running;     /* a record for one that runs, too */
 } LodeLookOutput;
 
 LodeLookOutcome lode_looked_thread_look(LodeLookedThread *self, LodeLookOutput *out);

@@ -117,7 +117,9 @@ LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits
 	self->threads = g_ptr_array_new_with_free_func(free_thread);
 	self->known = g_hash_table_new(NULL, NULL);
 	self->random = g_rand_new_with_seed((guint32)tree->pid);
-	self->output = (LodeLookOutput){STACK_BYTES, MOST_STACKS_BYTES, g_byte_array_new()};
+	self->output = (LodeLookOutput){.stack_bytes = STACK_BYTES,
+		.n_stack_bytes = MOST_STACKS_BYTES,
+		.records = g_byte_array_new()};
 	self->allowed_us = FIRST_US;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		self->most_kept_open = (guint)MIN(
@@ -352,6 +354,11 @@ static void *run(void *data)
 	self->tally.spent_ns = lode_thread_ns();
 	g_mutex_unlock(&self->mutex);
 	return NULL;
+}
+
+void lode_wait_looker_tell_running(LodeWaitLooker *self)
+{
+	self->output.tells_running = true;
 }
 
 void lode_wait_looker_begin(LodeWaitLooker *self, bool is_on)

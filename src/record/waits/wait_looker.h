@@ -30,6 +30,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaitLooker, lode_wait_looker_free)
 LodePerfChoice *lode_wait_looker_choice(const LodeWaitLooker *self);
 LodePerfChoice *lode_wait_looker_script_choice(const LodeWaitLooker *self);
 
+/* Before it begins: threads that run are noted, too, as where no switches are recorded. */
+void lode_wait_looker_tell_running(LodeWaitLooker *self);
+
 /* Begins the thread; with `is_on`, also looks. */
 void lode_wait_looker_begin(LodeWaitLooker *self, bool is_on);
 

@@ -40,8 +40,9 @@ bool lode_wait_look_read(LodeWaitLook *out_look, const void *raw, size_t size)
 		look.words[i] = lode_byte_cursor_u32(&cursor);
 	look.target = read_text(&cursor);
 	look.kernel_function = read_text(&cursor);
-	if (cursor.is_overrun || version != LODE_LOOK_VERSION || look.target == NULL ||
-		look.kernel_function == NULL)
+	bool is_known = version == LODE_LOOK_VERSION ||
+	                (version == LODE_LOOK_VERSION_RUNS && look.state == LODE_LOOK_STATE_RUNS);
+	if (cursor.is_overrun || !is_known || look.target == NULL || look.kernel_function == NULL)
 		return false;
 	*out_look = look;
 	return true;
@@ -60,7 +61,8 @@ void lode_wait_look_append(const LodeWaitLook *self, GByteArray *out)
 {
 	guint first = out->len;
 
-	lode_append_u32(out, LODE_LOOK_VERSION);
+	lode_append_u32(out,
+		self->state == LODE_LOOK_STATE_RUNS ? LODE_LOOK_VERSION_RUNS : LODE_LOOK_VERSION);
 	lode_append_u32(out, self->flags);
 	lode_append_u32(out, self->holder);
 	lode_append_u32(out, self->n_words);

@@ -5,7 +5,7 @@
  * its stack is there when that thread was not seen at these two before. Its raw data
  * (PERF_SAMPLE_RAW) is, in the machine's byte order:
  *
- *   u32 version, flags, holder, n_words
+ *   u32 version, flags, holder, n_words    version 2: the thread ran; only the interval counts
  *   i64 call            the system call's number; -1: it waits outside of one
  *   u64 arguments[6]
  *   u64 interval_ns     since the thread was looked at before, or was first known
@@ -34,6 +34,7 @@
 
 enum {
 	LODE_LOOK_VERSION = 1,
+	LODE_LOOK_VERSION_RUNS = 2, /* readers of version 1 leave it out */
 	LODE_LOOK_WORDS = 12,
 	LODE_LOOK_WORDS_BEFORE = 2, /* the futex is the third of them */
 	LODE_LOOK_MAX_TEXT = 512,
@@ -50,6 +51,9 @@ enum {
 
 enum { LODE_LOOK_NO_CALL = -1, LODE_LOOK_RUNS = -2 };
 
+/* The state of a thread that runs, or waits for a processor, which is all that such a look says. */
+#define LODE_LOOK_STATE_RUNS 'R'
+
 typedef struct {
 	uint32_t flags;
 	uint32_t holder; /* a thread; 0: not known */
@@ -58,7 +62,7 @@ typedef struct {
 	uint64_t arguments[6];
 	uint64_t interval_ns, delay_ns, timeout_ns;
 	int64_t holder_call;
-	char state;
+	char state; /* 'R': it ran, or could: no wait */
 	uint32_t words[LODE_LOOK_WORDS];
 	const char *target; /* "": nothing; borrows from the sample */
 	const char *kernel_function;

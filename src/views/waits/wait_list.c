@@ -64,12 +64,30 @@ static LodeStyle append_mean(
 	return put_time(((const Row *)row)->mean, out);
 }
 
+/* By looks alone it is not known which of them are at one wait. */
+static bool is_by_looks(const Row *row)
+{
+	return row->group->looks > 0 && !(row->count > 0);
+}
+
 static LodeStyle append_longest(
 	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
 	(void)terminal;
 	(void)user_data;
-	return put_time(((const Row *)row)->longest, out);
+	return put_time(is_by_looks(row) ? (double)NAN : ((const Row *)row)->longest, out);
+}
+
+static LodeStyle append_count(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	char text[LODE_NUMBER_SIZE];
+
+	(void)terminal;
+	(void)user_data;
+	g_string_append(out,
+		is_by_looks(row) ? "–" : lode_number_format_count(((const Row *)row)->count, text));
+	return LODE_STYLE_PLAIN;
 }
 
 static LodeStyle append_path(
@@ -140,7 +158,8 @@ static const LodeColumn columns[] = {
 	{"holder:share", LODE_CELL_SHARE(Row, holder_share), .only = LODE_IN_CSV},
 	{"seconds", LODE_CELL_NUMBER(Row, seconds), .append = append_seconds, .at = 1,
 		.title = "waited"},
-	{"count", LODE_CELL_COUNT(Row, count), .at = 2, .title = "number", .dropped = 3},
+	{"count", LODE_CELL_COUNT(Row, count), .append = append_count, .at = 2, .title = "number",
+		.dropped = 3},
 	{NULL, LODE_CELL_NUMBER(Row, mean), .append = append_mean, .at = 3, .title = "mean",
 		.dropped = 4},
 	{"longest", LODE_CELL_NUMBER(Row, longest), .append = append_longest, .at = 4,

@@ -357,6 +357,34 @@ static void test_without_switches(void)
 	g_assert_cmpuint(lode_profile_find_event(profile, "latency"), ==, LODE_NONE);
 }
 
+/* Looks alone: each stands for the time since the one before, or for as long as the thread went on
+ * to wait; how often it waited is not known. */
+static void test_looks_alone(void)
+{
+	g_auto(Made) made;
+	LodeWaitLook slept = look_of(SYS_nanosleep), runs = look_of(LODE_LOOK_NO_CALL);
+
+	runs.state = LODE_LOOK_STATE_RUNS;
+	runs.interval_ns = slept.interval_ns = 10 * MS;
+	made_init(&made, false, true);
+	const SampleLook looks[] = {{.pid = PID, .tid = PID, .time_ns = 100 * MS, .look = &runs},
+		{.pid = PID, .tid = PID, .time_ns = 110 * MS, .look = &runs},
+		{.pid = PID, .tid = PID, .time_ns = 120 * MS, .look = &slept},
+		/* it was looked at in between, and waited as before */
+		{.pid = PID, .tid = PID, .time_ns = 160 * MS, .look = &runs},
+		{.pid = PID, .tid = PID, .time_ns = 170 * MS, .look = &runs}};
+	for (guint i = 0; i < G_N_ELEMENTS(looks); i++)
+		sample_file_look(&made.samples, &looks[i]);
+	g_autoptr(LodeProfile) profile = import(&made);
+	const LodeWait *row = row_of(profile, LODE_WAIT_SLEEP);
+	/* from 110 to 120 and on to 150; of 100 to 170 */
+	g_assert_cmpfloat(fabs(row->waiting_ns - 40 * MS), <, 10);
+	g_assert_cmpfloat(row->count, ==, 0);
+	g_assert_cmpuint(profile->waits->rows->len, ==, 1);
+	g_assert_cmpfloat(fabs(profile->waits->running_ns - 30 * MS), <, 10);
+	g_assert_cmpfloat(fabs(profile->waits->clock_ns - 70 * MS), <, 10);
+}
+
 /* A sleep that a stop interrupted goes on as restart_syscall, whose looks say nothing else. */
 static void test_again(void)
 {
@@ -539,6 +567,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/only-waits", test_only_waits);
 	g_test_add_func("/ingest/wait-import/damaged", test_damaged);
 	g_test_add_func("/ingest/wait-import/without-switches", test_without_switches);
+	g_test_add_func("/ingest/wait-import/looks-alone", test_looks_alone);
 	g_test_add_func("/ingest/wait-import/again", test_again);
 	g_test_add_func("/ingest/wait-import/until", test_until);
 	g_test_add_func("/ingest/wait-import/refused", test_refused);

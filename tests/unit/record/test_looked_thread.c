@@ -877,7 +877,7 @@ static void *spin(void *data)
 	return NULL;
 }
 
-/* A thread that runs has no record; one that has ended neither. */
+/* A thread that runs has no record, unless that is asked for; one that has ended neither. */
 static void test_running(void)
 {
 	Fixture self;
@@ -893,6 +893,28 @@ static void test_running(void)
 	g_assert_cmpint(lode_looked_thread_look(gone, &self.output), ==, LODE_LOOK_GONE);
 	g_assert_cmpuint(self.output.records->len, ==, 0);
 	lode_looked_thread_free(gone);
+	end(&self);
+}
+
+static void test_tells_running(void)
+{
+	Fixture self;
+	gint64 until_us = g_get_monotonic_time() + LONGEST_US;
+
+	g_atomic_int_set(&is_spinning, 1);
+	begin(&self, spin);
+	self.output.tells_running = true;
+	LodeLookOutcome outcome = LODE_LOOK_GONE;
+	while (outcome != LODE_LOOK_RUNNING) {
+		g_byte_array_set_size(self.output.records, 0);
+		outcome = lode_looked_thread_look(self.looked, &self.output);
+		g_assert_cmpint(g_get_monotonic_time(), <, until_us);
+	}
+	read_record(&self, 0);
+	g_assert_cmpint(self.record.look.state, ==, LODE_LOOK_STATE_RUNS);
+	g_assert_cmpint(self.record.look.call, ==, LODE_LOOK_NO_CALL);
+	g_assert_cmpuint(self.record.address, ==, 0);
+	g_atomic_int_set(&is_spinning, 0);
 	end(&self);
 }
 
@@ -916,5 +938,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/looked-thread/32-bits", test_32_bits);
 	g_test_add_func("/record/looked-thread/worker-of-kernel", test_worker_of_kernel);
 	g_test_add_func("/record/looked-thread/running", test_running);
+	g_test_add_func("/record/looked-thread/tells-running", test_tells_running);
 	return g_test_run();
 }

@@ -65,6 +65,28 @@ static void test_round_trip(void)
 }
 
 /* Of what is cut short nothing is taken, and nothing is read after its end. */
+/* Readers of the first version leave looks at threads that run out, which are no waits. */
+static void test_running(void)
+{
+	const LodeWaitLook runs = {.call = LODE_LOOK_NO_CALL,
+		.interval_ns = 7,
+		.state = LODE_LOOK_STATE_RUNS,
+		.target = "",
+		.kernel_function = ""};
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	LodeWaitLook read;
+	uint32_t version;
+
+	lode_wait_look_append(&runs, bytes);
+	memcpy(&version, bytes->data, sizeof(version));
+	g_assert_cmpuint(version, ==, LODE_LOOK_VERSION_RUNS);
+	g_assert_true(lode_wait_look_read(&read, bytes->data, bytes->len));
+	check_equal(&runs, &read);
+	version++;
+	memcpy(bytes->data, &version, sizeof(version));
+	g_assert_false(lode_wait_look_read(&read, bytes->data, bytes->len));
+}
+
 static void test_cut(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(8);
@@ -103,5 +125,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/sources/wait-look/round-trip", test_round_trip);
 	g_test_add_func("/sources/wait-look/cut", test_cut);
 	g_test_add_func("/sources/wait-look/words", test_words);
+	g_test_add_func("/sources/wait-look/running", test_running);
 	return g_test_run();
 }

@@ -25,7 +25,11 @@ static void note_look(LodeSampledInput *input, const LodePerfRecord *record, uin
 		input->n_bad_looks++;
 		return;
 	}
-	if ((look.flags & LODE_LOOK_OF_HOLDER) == 0 && input->threads != NULL)
+	if (input->threads == NULL || (look.flags & LODE_LOOK_OF_HOLDER) != 0)
+		return;
+	if (look.state == LODE_LOOK_STATE_RUNS)
+		lode_sampled_threads_note_run(input->threads, record, time_ns, look.interval_ns);
+	else
 		lode_sampled_threads_note_look(input->threads, record, time_ns, look.interval_ns);
 }
 

@@ -121,7 +121,8 @@ static void add_look(LodeSampledReading *self, LodeSampledInput *input,
 	if (input->threads == NULL || !lode_sampled_reading_wants_time(self, record->time_ns) ||
 		(input->programs != NULL &&
 			!lode_sampled_programs_are_wanted(input->programs, record->pid, time_ns)) ||
-		!lode_wait_look_read(&look, record->sample.raw, record->sample.raw_size))
+		!lode_wait_look_read(&look, record->sample.raw, record->sample.raw_size) ||
+		look.state == LODE_LOOK_STATE_RUNS)
 		return;
 	bool is_of_holder = (look.flags & LODE_LOOK_OF_HOLDER) != 0;
 	const LodeThreadLook *known = is_of_holder ? NULL

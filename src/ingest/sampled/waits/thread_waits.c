@@ -414,6 +414,5 @@ void lode_thread_waits_weigh_alone(LodeThreadWaits *self)
 		LodeThreadLook *look = &LODE_AT(self->looks, LodeThreadLook, gap->look);
 		look->gap = i;
 		look->waiting_ns = gap->waiting_ns;
-		look->count = 1;
 	}
 }

@@ -76,5 +76,6 @@ guint lode_thread_waits_find_look(const LodeThreadWaits *self, uint32_t thread, 
 void lode_thread_waits_weigh(LodeThreadWaits *self,
 	bool (*is_recorded)(const void *data, uint64_t time_ns), const void *data);
 
-/* The same without any switches: each look has a gap of its own. */
+/* The same without any switches: each look has a gap of its own, and how many waits there were is
+ * not known. */
 void lode_thread_waits_weigh_alone(LodeThreadWaits *self);
