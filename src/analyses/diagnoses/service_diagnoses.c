@@ -388,8 +388,11 @@ static void add_diagnosis(
 	if (share < rule->least || share > rule->most || share < 2 * error ||
 		!is_seen(self, rule, cost, SEEN_BY))
 		return;
-	if (rule->inside != NULL && is_seen(self, rule->inside, cost, SEEN_INSIDE))
-		rule = rule->inside;
+	for (const LodeServiceRule *inside = rule->inside; inside != NULL; inside = inside->inside)
+		if (is_seen(self, inside, cost, SEEN_INSIDE)) {
+			rule = inside;
+			break;
+		}
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 	diagnosis->time = share;
 	lode_service_summarise(self, begin, end, diagnosis, &sums);

@@ -186,6 +186,8 @@ static const struct {
 	{"searches in lists", "java.util.ArrayList.contains(Object)", "/tmp/jit-7.dump"},
 	{"deleted properties", "v8::internal::Runtime::DeleteObjectProperty(int)", "/usr/bin/node"},
 	{"files that are read whole", "java.util.Properties.load(Reader)", "/tmp/jit-7.dump"},
+	{"lists that are copied", "java.util.concurrent.CopyOnWriteArrayList.add(Object)",
+		"/tmp/jit-7.dump"},
 	{"searches in lists", "java.util.LinkedList.get(int)", "/tmp/jit-7.dump"},
 	{NULL, "std::vector<int, std::allocator<int> >::push_back(int const&)", "/home/u/program"},
 	{"interpreter", "vm_exec_core", "/usr/lib/libruby.so.3.1"},
