@@ -293,6 +293,19 @@ int main() {
 }
 """
 
+SORTED = """#include <algorithm>
+#include <cstdio>
+#include <vector>
+int main() {
+    std::vector<unsigned> values(12000000);
+    unsigned seed = 1;
+    for (unsigned &value : values)
+        value = seed = seed * 1664525u + 1013904223u;
+    std::sort(values.begin(), values.end());
+    printf("%u\\n", values[17]);
+}
+"""
+
 EDGES = """struct Edge { from: usize, to: usize }
 #[inline(never)]
 fn neighbours(edges: &[Edge], node: usize) -> Vec<usize> {
@@ -463,7 +476,7 @@ PROGRAMS = [
      "flushes", "full buffer", (6,)),
     ("particles by value", "cc", PARTICLES, "service-allocator", COPIES, "reference", (15, 16)),
     ("a loop that waits", "cc", SPIN, "lock", "waiting", "condition variable", (9, 10)),
-    ("a median by sorting", "cc", MEDIAN, "service-sort", "sorting", "Sort once", (7, 8)),
+    ("a median by sorting", "cc", MEDIAN, "service-sort", "again and again", "Sort once", (7, 8)),
     ("edges that are filtered", "rs", EDGES, "linear-search", "searches", "hash table", (4,)),
     ("a list without its end", "cc", TAIL, "pointer-chase", "to their end", "last node", (6, 7)),
     ("a text that grows in front", "cc", FRONT, "service-string", "grow", "Append", (8,)),
@@ -476,6 +489,7 @@ NEIGHBOURS = [("a map that is made", "cc", MADE, COPIES),
               ("one stream", "cc", ONE_STREAM, "for each text"),
               ("a plant that changes", "cc", MOVED, "same calls"),
               ("a tree", "cc", TREE, "recursion"),
+              ("a single sort", "cc", SORTED, "again and again"),
               ("lines without flushes", "cc", FLUSH.replace("FLUSHED", "'\\n'"), "flushes"),
               ("long keys of a good hash", "rs", KEYS, "in one bucket"),
               ("texts made before a sort", "cc", NAMES, "compute keys")]

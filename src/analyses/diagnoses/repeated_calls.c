@@ -17,9 +17,9 @@
 
 #include "analyses/calls/function_families.h"
 #include "analyses/diagnoses/code/code_shapes.h"
+#include "analyses/diagnoses/sampled_turns.h"
 #include "analyses/diagnoses/services/service_parts.h"
 #include "base/arrays/partition_point.h"
-#include "base/arrays/sort_order.h"
 #include "base/bits.h"
 #include "images/instructions/register_use.h"
 #include "model/findings.h"
@@ -311,59 +311,24 @@ static bool is_pure(Search *self, uint32_t function, unsigned depth)
 
 /* --- what they cost --- */
 
-/* Samples in a function and what it calls, and turns of them with samples of a loop itself. */
 typedef struct {
-	double weight;
-	guint turns;
-} Sampled;
+	const Search *search;
+	uint32_t function, loop;
+} Asked;
 
-typedef struct {
-	uint64_t time_ns;
-	bool is_within;
-} Turn;
-
-LODE_ORDER(compare_turns, Turn, LODE_ASCENDING(time_ns))
-
-static bool is_on_stack(const Search *self, uint32_t stack, uint32_t function)
+static bool is_function(uint32_t function, const void *data)
 {
-	const LodeStacks *stacks = self->profile->stacks;
-
-	for (; stack < stacks->stacks->len; stack = LODE_AT(stacks->stacks, LodeStack, stack).outer)
-		if (lode_function_costs_at_stack(self->code->context->costs, stack) == function)
-			return true;
-	return false;
+	return function == ((const Asked *)data)->function;
 }
 
-static bool is_of_loop(const Search *self, uint32_t stack, uint32_t loop)
+/* Whether samples of a stack are at the loop's own instructions. */
+static bool is_of_loop(uint32_t stack, const void *data)
 {
+	const Asked *asked = data;
+	const Search *self = asked->search;
 	uint32_t at = lode_stacks_instruction(self->profile->stacks, stack);
 
-	return at < self->profile->instructions->len && self->code->loops[at] == loop;
-}
-
-/* `loop` LODE_NONE: of none. */
-static Sampled sampled_in(const Search *self, uint32_t function, uint32_t loop)
-{
-	const LodeStacks *stacks = self->profile->stacks;
-	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Turn));
-	Sampled out = {0};
-
-	for (guint i = 0; stacks != NULL && self->code->context->costs->stacks != NULL &&
-			  i < stacks->samples->len;
-		i++) {
-		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
-		if (sample->event != self->code->context->costs->event)
-			continue;
-		const Turn turn = {sample->time_ns, is_on_stack(self, sample->stack, function)};
-		out.weight += turn.is_within ? sample->weight : 0;
-		if (turn.is_within || (loop != LODE_NONE && is_of_loop(self, sample->stack, loop)))
-			g_array_append_val(turns, turn);
-	}
-	g_array_sort(turns, compare_turns);
-	for (guint i = 1; i < turns->len; i++)
-		out.turns += g_array_index(turns, Turn, i).is_within !=
-		             g_array_index(turns, Turn, i - 1).is_within;
-	return out;
+	return at < self->profile->instructions->len && self->code->loops[at] == asked->loop;
 }
 
 /* --- diagnoses --- */
@@ -466,7 +431,9 @@ static void look_at_call(Search *self, const LodeEdge *edge)
 		!is_own(self, called) || !is_own(self, around) || !is_pure(self, called, 0) ||
 		!is_quiet_loop(self, loop, around))
 		return;
-	Sampled sampled = sampled_in(self, called, loop);
+	const Asked asked = {self, called, loop};
+	LodeSampledTurns sampled = lode_sampled_turns(
+		self->code->context->costs, is_function, is_of_loop, &asked);
 	if (sampled.weight >= LEAST_TIME * self->code->context->total &&
 		sampled.turns >= LEAST_TURNS)
 		add_diagnosis(self, rule_of(self, "the same call again"), called, edge->source,

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/service_diagnoses.h"
 
 #include "analyses/diagnoses/diagnosis_evidence.h"
+#include "analyses/diagnoses/sampled_turns.h"
 #include "analyses/diagnoses/services/service_parts.h"
 #include "analyses/diagnoses/services/service_summary.h"
 #include "base/arrays/sort_order.h"
@@ -373,6 +374,29 @@ static bool is_seen(
 	return rule->where == NULL || cost >= part * all;
 }
 
+/* From so many turns on functions are called often. */
+enum { MANY_TURNS = 30 };
+
+typedef struct {
+	const LodeServiceParts *parts;
+	guint begin, end;
+} Called;
+
+static bool is_called(uint32_t function, const void *data)
+{
+	const Called *self = data;
+
+	return function != LODE_NONE && is_of(self->parts, self->begin, self->end, function);
+}
+
+static bool are_called_often(const LodeServiceParts *self, guint begin, guint end)
+{
+	const Called called = {self, begin, end};
+
+	return lode_sampled_turns(self->context->costs, is_called, NULL, &called).turns >=
+	       MANY_TURNS;
+}
+
 static void add_diagnosis(
 	LodeDiagnoses *out, const LodeServiceParts *self, guint begin, guint end, double cost)
 {
@@ -399,6 +423,10 @@ static void add_diagnosis(
 	const LodeServiceRule *chained = rule_of_chains(self, rule, &sums, diagnosis);
 	bool is_chained = chained != rule;
 	rule = chained;
+	if (rule->often != NULL && are_called_often(self, begin, end)) {
+		rule = rule->often;
+		is_chained = true;
+	}
 	if (lode_service_is_of_copies(&sums)) {
 		double copied = 100 * sums.copied / sums.all, freed = 100 * sums.freed / sums.all;
 		lode_diagnosis_add_evidence(diagnosis, copied, "%",

@@ -48,6 +48,7 @@ static const LodeRuleKey keys[] = {
 	{"inside", offsetof(Row, rule.inside), LODE_RULE_KEY_OTHER},
 	{"makers", offsetof(Row, rule.makers), LODE_RULE_KEY_OTHER},
 	{"copies", offsetof(Row, rule.copies), LODE_RULE_KEY_OTHER},
+	{"often", offsetof(Row, rule.often), LODE_RULE_KEY_OTHER},
 	{"with", offsetof(Row, rule.with), LODE_RULE_KEY_OTHER},
 	{"keys", offsetof(Row, rule.keys), LODE_RULE_KEY_OTHER},
 };
@@ -76,7 +77,7 @@ static bool is_named(const LodeServiceRules *self, const LodeServiceRule *rule)
 		const LodeServiceRule *other = lode_service_rules_at(self, i);
 		is_named |= other->repeated == rule || other->chains == rule ||
 		            other->inside == rule || other->makers == rule ||
-		            other->copies == rule || other->keys == rule;
+		            other->copies == rule || other->keys == rule || other->often == rule;
 	}
 	return is_named;
 }

@@ -35,6 +35,8 @@ typedef struct LodeServiceRule {
 	                                       * have a tenth of the time; NULL: none */
 	/* Whose diagnosis it is in, where most of the time is in copies of objects. */
 	const struct LodeServiceRule *copies;
+	/* Takes its place where its functions are called often. */
+	const struct LodeServiceRule *often;
 	/* Whose diagnosis it is in, at lines that call that one's functions, too. */
 	const struct LodeServiceRule *with;
 	/* Whose diagnosis it is in, where comparisons of a sort call it much. */
