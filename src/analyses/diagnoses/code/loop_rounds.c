@@ -51,7 +51,7 @@ typedef struct {
 static bool is_comparison(const char *function)
 {
 	static const char *const patterns[] = {"*equivalent_key*", "* as core::cmp::PartialEq*",
-		"*std::equal_to<*", "*operator==*", "*::_M_key_equals*"};
+		"std::equal_to<*", "*operator==*", "*::_M_key_equals*"};
 	bool is_any = false;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(patterns) && !is_any; i++)

@@ -491,7 +491,9 @@ static void test_compiler(void)
 	lode_profile_free(profile);
 }
 
-#define FINDS "std::_Hashtable<int>::_M_find_before_node(unsigned long, int const&) const"
+#define FINDS                                                                                      \
+	"std::_Hashtable<int, std::equal_to<int> >::_M_find_before_node(unsigned long, int "       \
+	"const&) const"
 
 /* Half of the time is in a loop that had so many rounds, of which so many were the last. */
 static LodeDiagnoses *diagnose_look_ups(

@@ -157,6 +157,40 @@ static void test_random(void)
 	g_assert_cmpuint(n_rounds, >, n_exits);
 }
 
+/* Of two branches of a loop one was hit by breakpoints alone: the steps of the other count. */
+static void test_hits(void)
+{
+	static const LodeObservedEdge edges[] = {{FIRST + INNER + 1, FIRST + INNER + 2, 60, 9},
+		{FIRST + INNER + 1, FIRST + OUTER_END, 3, 2},
+		{FIRST + INNER_END, FIRST + INNER, 50, 8},
+		{FIRST + INNER_END, FIRST + INNER_END + 1, 1, 1}};
+
+	for (uint32_t hits = 0; hits <= 63; hits += 63) {
+		const LodeObservedInstruction facts = {
+			.instruction = FIRST + INNER + 1, .hits = hits};
+		uint32_t rounds, exits;
+		Program program;
+		g_auto(LodeNaturalLoop) loop;
+		make(&program);
+		g_array_append_vals(program.windows->edges, edges, G_N_ELEMENTS(edges));
+		g_array_append_val(program.windows->instructions, facts);
+		memset(program.calls, 0, sizeof program.calls);
+		for (uint32_t i = 0; i < N; i++)
+			program.nodes[i].is_call = false;
+		const LodeDependenceGraph graph = {.nodes = program.nodes,
+			.n = N,
+			.first_ways = program.firsts,
+			.ways = program.ways};
+		lode_natural_loop_init(&loop);
+		lode_natural_loop_begin(&loop, &graph);
+		g_assert_true(lode_natural_loop_find(&loop, INNER));
+		lode_observed_rounds_count(&loop, program.windows, FIRST, &rounds, &exits);
+		g_assert_cmpuint(rounds, ==, hits > 0 ? 51 : 54);
+		g_assert_cmpuint(exits, ==, hits > 0 ? 1 : 4);
+		lode_windows_free(program.windows);
+	}
+}
+
 /* --- repeated string instructions --- */
 
 enum { STRING = 3 };
@@ -234,6 +268,7 @@ int main(int argc, char **argv)
 	add_random_test("/observed_rounds/random", test_random,
 		"R02S1c5b7a90d2e4f5061728394a5b6c7d8e", "R02S77ab12cd34ef56781a2b3c4d5e6f7081",
 		NULL);
+	g_test_add_func("/observed_rounds/hits", test_hits);
 	g_test_add_func("/observed_rounds/constants", test_constants);
 	return g_test_run();
 }
