@@ -260,6 +260,27 @@ static bool is_for_sleep(const LodeWait *row)
 	return row->reason == LODE_WAIT_CHILD && g_strcmp0(row->object, LODE_SLEEP_PROGRAM) == 0;
 }
 
+/* Whether a thread of Java waits for a lock of java.util.concurrent, which is made of what
+ * conditions are made of, too. */
+static bool is_for_java_lock(const LodeProfile *profile, const LodeWait *row)
+{
+	static const char *const names[] = {"java.util.concurrent.locks.ReentrantLock.lock*",
+		"java.util.concurrent.locks.ReentrantReadWriteLock$*Lock.lock*",
+		"java.util.concurrent.locks.StampedLock.*Lock*"};
+	const LodeStacks *stacks = profile->stacks;
+
+	if (row->reason != LODE_WAIT_CONDITION || stacks == NULL)
+		return false;
+	for (uint32_t at = row->stack; at < stacks->stacks->len;
+		at = LODE_AT(stacks->stacks, LodeStack, at).outer) {
+		const char *function = frame_at(stacks, at)->function;
+		for (size_t i = 0; function != NULL && i < G_N_ELEMENTS(names); i++)
+			if (g_pattern_match_simple(names[i], function))
+				return true;
+	}
+	return false;
+}
+
 /* A row as it is told: a shell that a program starts to sleep is a pause. */
 static LodeWait row_of(const LodeProfile *profile, guint i, GHashTable *that_pause)
 {
@@ -268,6 +289,8 @@ static LodeWait row_of(const LodeProfile *profile, guint i, GHashTable *that_pau
 	if (row.reason == LODE_WAIT_CHILD && row.object != NULL && lode_is_shell(row.object) &&
 		g_hash_table_contains(that_pause, GUINT_TO_POINTER(row.pid)))
 		row.object = (char *)LODE_SLEEP_PROGRAM;
+	if (is_for_java_lock(profile, &row))
+		row.reason = LODE_WAIT_LOCK;
 	return row;
 }
 

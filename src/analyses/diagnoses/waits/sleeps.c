@@ -4,6 +4,8 @@
 #include "base/arrays/sum_table.h"
 #include "base/text/command_words.h"
 
+#include <string.h>
+
 /* A thread that looks again does so after a few times, which it chose; where there are more, the
  * sleep stands for something. */
 enum { MANY_TIMES = 6 };
@@ -18,6 +20,23 @@ static bool is_of_pool(const char *thread_name)
 		if (g_pattern_match_simple(names[i], thread_name))
 			return true;
 	return false;
+}
+
+bool lode_wait_is_of_only_thread(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const GPtrArray *names = bundle->first->thread_names;
+	const char *name = names->len == 1 ? g_ptr_array_index(names, 0) : "";
+	const char *number = strrchr(name, '-');
+
+	if (!is_of_pool(name) || number == NULL || g_hash_table_size(bundle->threads) != 1)
+		return false;
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		const char *other = g_array_index(self->waits->rows, LodeWait, i).thread_name;
+		if (other != NULL && strcmp(other, name) != 0 &&
+			strncmp(other, name, (size_t)(number + 1 - name)) == 0)
+			return false;
+	}
+	return true;
 }
 
 bool lode_wait_sleep_is_work(const LodeWaitBundle *bundle, const GArray *groups)

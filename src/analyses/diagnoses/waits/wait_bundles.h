@@ -137,6 +137,10 @@ bool lode_wait_bundle_is_for_waiting(
  * often. (sleeps.c) */
 bool lode_wait_sleep_is_work(const LodeWaitBundle *bundle, const GArray *groups);
 
+/* Whether a pool's thread waits that has no other beside it, so that its tasks follow each other.
+ * (sleeps.c) */
+bool lode_wait_is_of_only_thread(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
+
 /* Who started most of the processes that sleep; NULL: not known. `out_all`: how many there are.
  * (sleeps.c) */
 const char *lode_wait_sleep_starter(const LodeWaitDiagnosing *self, guint *out_all);

@@ -138,6 +138,10 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-sleep:work", &words);
 	if (is_delayed(self, bundle))
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
+	if (lode_wait_is_of_only_thread(self, bundle))
+		lode_cause_rules_add_words(self->rules, "wait-pool:one", &words);
+	if (first->place.function == NULL && lode_wait_loop_place(self, bundle).function != NULL)
+		lode_cause_rules_add_words(self->rules, "wait-loop:own", &words);
 	if (lode_wait_bundle_is_foreign(self, bundle))
 		lode_cause_rules_add_words(self->rules, "wait-of:system", &words);
 	if (kinds[bundle->children.kind] != NULL)
@@ -380,6 +384,9 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 	diagnosis->object = bundle->children.text != NULL ? g_strdup(bundle->children.text)
 	                    : is_pause                    ? lode_wait_sleep_text(self)
 	                                                  : objects_text(bundle);
+	/* The descriptor of an event loop's own says nothing. */
+	if (g_strcmp0(diagnosis->object, "epoll") == 0)
+		g_clear_pointer(&diagnosis->object, g_free);
 	diagnosis->title = diagnosis->object != NULL
 	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)
 	                           : g_strdup(rule->title);

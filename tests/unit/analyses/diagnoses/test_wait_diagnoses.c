@@ -1041,15 +1041,18 @@ static void test_sleep_for_work(void)
 	static const struct {
 		const char *thread;
 		uint32_t lengths;
-		double waits; /* of another thread */
-		bool is_work;
+		double waits;       /* of another thread */
+		const char *title;  /* its beginning */
+		const char *beside; /* another thread; NULL: none */
 	} cases[] = {
-		{"worker", 1, 0, false},
-		{"pool-1-thread-1", 1, 0, true},
-		{"worker", 5, 0, false},
-		{"worker", 6, 0, true},
-		{"worker", 1, 100, false},
-		{"worker", 1, 1, true},
+		{"worker", 1, 0, "sleeping for", NULL},
+		{"pool-1-thread-1", 1, 0, "tasks that wait, in a pool of one thread", NULL},
+		{"pool-1-thread-1", 1, 0, "tasks that wait, in a pool of one", "pool-2-thread-1"},
+		{"pool-1-thread-1", 1, 0, "sleeping while others wait", "pool-1-thread-2"},
+		{"worker", 5, 0, "sleeping for", NULL},
+		{"worker", 6, 0, "sleeping while others wait", NULL},
+		{"worker", 1, 100, "sleeping for", NULL},
+		{"worker", 1, 1, "sleeping while others wait", NULL},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -1067,11 +1070,16 @@ static void test_sleep_for_work(void)
 		other.count = cases[i].waits;
 		if (cases[i].waits > 0)
 			made_wait(profile, other, 0, 0);
+		LodeWait idle = wait_of(profile, LODE_WAIT_CONDITION, "queue", "take", 3, 0.9);
+		idle.thread_name = (char *)cases[i].beside;
+		idle.is_idle = true;
+		if (cases[i].beside != NULL)
+			made_wait(profile, idle, 0, 0);
 		g_autoptr(LodeDiagnoses) all = diagnose(profile);
 		g_assert_cmpuint(all->diagnoses->len, >=, 1);
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 		g_assert_cmpstr(one->cause, ==, "wait-sleep");
-		if (g_str_has_prefix(one->title, "sleeping while others wait") != cases[i].is_work)
+		if (!g_str_has_prefix(one->title, cases[i].title))
 			g_error("case %zu: %s", i, one->title);
 	}
 }
