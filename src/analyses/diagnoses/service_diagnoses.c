@@ -397,6 +397,26 @@ static bool are_called_often(const LodeServiceParts *self, guint begin, guint en
 	       MANY_TURNS;
 }
 
+/* Whether most of it is called in lines of scripts, one by one. */
+static bool is_of_scripts(const LodeServiceParts *self, guint begin, guint end, double cost)
+{
+	double in_scripts = 0;
+
+	for (guint i = begin; i < end; i++) {
+		const LodeServicePart *part = lode_service_part_at(self, i);
+		const LodeServiceCaller *caller = &part->caller;
+		bool is_of_many = part->called != NULL &&
+		                  strstr(part->called, "executemany") != NULL;
+		in_scripts += caller->function != LODE_NONE && !is_of_many &&
+		                              lode_function_cost_at(
+						      self->context->costs, caller->function)
+		                                              ->language != NULL
+		                      ? caller->cost
+		                      : 0;
+	}
+	return in_scripts > cost / 2;
+}
+
 static void add_diagnosis(
 	LodeDiagnoses *out, const LodeServiceParts *self, guint begin, guint end, double cost)
 {
@@ -409,6 +429,9 @@ static void add_diagnosis(
 	                                 : 0;
 	LodeServiceSummary sums = {0};
 
+	if (rule->unseen != NULL && !is_seen(self, rule, cost, SEEN_BY) &&
+		is_of_scripts(self, begin, end, cost))
+		rule = rule->unseen;
 	if (share < rule->least || share > rule->most || share < 2 * error ||
 		!is_seen(self, rule, cost, SEEN_BY))
 		return;

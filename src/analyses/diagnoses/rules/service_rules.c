@@ -46,6 +46,7 @@ static const LodeRuleKey keys[] = {
 	{"repeated", offsetof(Row, rule.repeated), LODE_RULE_KEY_OTHER},
 	{"chains", offsetof(Row, rule.chains), LODE_RULE_KEY_OTHER},
 	{"inside", offsetof(Row, rule.inside), LODE_RULE_KEY_OTHER},
+	{"unseen", offsetof(Row, rule.unseen), LODE_RULE_KEY_OTHER},
 	{"makers", offsetof(Row, rule.makers), LODE_RULE_KEY_OTHER},
 	{"copies", offsetof(Row, rule.copies), LODE_RULE_KEY_OTHER},
 	{"often", offsetof(Row, rule.often), LODE_RULE_KEY_OTHER},
@@ -76,8 +77,9 @@ static bool is_named(const LodeServiceRules *self, const LodeServiceRule *rule)
 	for (guint i = 0; i < self->rows->n; i++) {
 		const LodeServiceRule *other = lode_service_rules_at(self, i);
 		is_named |= other->repeated == rule || other->chains == rule ||
-		            other->inside == rule || other->makers == rule ||
-		            other->copies == rule || other->keys == rule || other->often == rule;
+		            other->inside == rule || other->unseen == rule ||
+		            other->makers == rule || other->copies == rule ||
+		            other->keys == rule || other->often == rule;
 	}
 	return is_named;
 }

@@ -31,6 +31,8 @@ typedef struct LodeServiceRule {
 	/* Likewise, where its loops go over many nodes that share a bucket. */
 	const struct LodeServiceRule *chains;
 	const struct LodeServiceRule *makers; /* whose callers are its place where it has none */
+	const struct LodeServiceRule *unseen; /* in its place at lines of scripts, where these
+	                                       * functions do not have it */
 	const struct LodeServiceRule *inside; /* in its place where the functions of its `where`
 	                                       * have a tenth of the time; NULL: none */
 	/* Whose diagnosis it is in, where most of the time is in copies of objects. */

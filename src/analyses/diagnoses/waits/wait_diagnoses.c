@@ -101,6 +101,18 @@ static bool is_for_journal(const LodeWaitDiagnosing *self, const LodeWaitBundle 
 	return waiting > 0 && waiting >= MUCH_FOR_JOURNALS * bundle->waiting_ns;
 }
 
+/* Whether it is Ruby's sleep: its first thread sleeps in poll, at the eventfd by which it is woken
+ * for signals, until the time is over. */
+static bool is_slept_out(const LodeWaitBundle *bundle)
+{
+	static const double alike = 1.3;
+	const LodeWaitGroup *first = bundle->first;
+
+	return first->reason == LODE_WAIT_POLL && g_strcmp0(first->object, "eventfd") == 0 &&
+	       first->place.file != NULL && g_str_has_suffix(first->place.file, ".rb") &&
+	       bundle->longest_ns <= alike * lode_wait_bundle_mean(bundle);
+}
+
 static const LodeCauseRule *find_rule(
 	const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle, const GArray *groups)
 {
@@ -114,8 +126,9 @@ static const LodeCauseRule *find_rule(
 	const LodeWaitGroup *first = bundle->first;
 	LodeCauseWords words = {0};
 	bool is_pause = lode_wait_is_of_sleep(first) || lode_wait_is_for_sleep(first);
-	g_autofree char *reason = g_strdup_printf(
-		"wait:%s", lode_wait_reason_to_text(is_pause ? LODE_WAIT_SLEEP : first->reason));
+	g_autofree char *reason = g_strdup_printf("wait:%s",
+		lode_wait_reason_to_text(
+			is_pause || is_slept_out(bundle) ? LODE_WAIT_SLEEP : first->reason));
 
 	lode_cause_rules_add_words(self->rules, reason, &words);
 	if (is_herd(self, bundle))

@@ -81,6 +81,8 @@ static const struct {
 	{"Python: lists that are joined", "list.__add__", "/usr/bin/python3.11", NULL},
 	{"substitutions of Perl", "Perl_pp_subst", "/usr/bin/perl", NULL},
 	{"texts that Perl cuts", "Perl_pp_substcont", "/usr/bin/perl", NULL},
+	{"statements of SQLite", "sqlite3_prepare_v2", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0",
+		NULL},
 	{"slices of texts in Perl", "Perl_pp_substr", "/usr/bin/perl", NULL},
 	{"arrays of Ruby that are made anew", "rb_ary_plus",
 		"/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.2", NULL},

@@ -770,6 +770,32 @@ static void test_started(void)
 	}
 }
 
+/* Ruby's first thread sleeps in poll, at an eventfd; a thread that others wake waits there for
+ * times that differ. */
+static void test_slept_out(void)
+{
+	static const struct {
+		const char *file, *remedy;
+		double longest;
+	} cases[] = {{"/home/me/wait.rb", "Wait for the event itself", 0.0085},
+		{"/home/me/wait.rb", "Send requests", 0.3},
+		{"/home/me/app.c", "Send requests", 0.0085}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		LodeWait row = wait_of(profile, LODE_WAIT_POLL, "eventfd", "wait_for", 1, 0.8);
+		for (guint k = 0; k < profile->stacks->frames->len; k++)
+			if (LODE_AT(profile->stacks->frames, LodeFrame, k).file != NULL)
+				LODE_AT(profile->stacks->frames, LodeFrame, k).file =
+					lode_profile_intern(profile, cases[i].file);
+		row.longest_ns = cases[i].longest * S;
+		made_wait(profile, row, NAN, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_true(g_str_has_prefix(lode_diagnoses_at(all, 0)->remedy, cases[i].remedy));
+	}
+}
+
 /* A parent that waits for another child may be woken by the end of one that sleeps beside it. */
 static void test_sleep_beside(void)
 {
@@ -1385,6 +1411,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/repeated_several", test_repeated_several);
 	g_test_add_func("/wait_diagnoses/sleep_command", test_sleep_command);
 	g_test_add_func("/wait_diagnoses/started", test_started);
+	g_test_add_func("/wait_diagnoses/slept_out", test_slept_out);
 	g_test_add_func("/wait_diagnoses/sleep_beside", test_sleep_beside);
 	g_test_add_func("/wait_diagnoses/serial_part", test_serial_part_on_processors);
 	g_test_add_func("/wait_diagnoses/copies", test_copies);
