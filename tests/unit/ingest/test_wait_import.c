@@ -511,6 +511,41 @@ static void test_unwoken(void)
 	}
 }
 
+/* A pool at its queue, each of whose threads is woken often: idle, unless somebody else of the
+ * process works meanwhile. */
+static void test_pool(void)
+{
+	for (int is_busy = 0; is_busy < 2; is_busy++) {
+		LodeWaitLook waits = look_of(SYS_futex);
+		g_auto(Made) made;
+		waits.arguments[0] = 0x5000;
+		waits.arguments[1] = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+		made_init(&made, true, true);
+		for (uint32_t worker = WORKER; worker < WORKER + 2; worker++) {
+			sample_file_clone(&made.samples, PID, worker, 100 * MS);
+			for (uint64_t at = 100; at < 180; at += 20) {
+				run(&made, worker, at * MS, (at + 2) * MS, "drive", false);
+				look(&made, worker, (at + 10) * MS, "drive", &waits, NULL);
+			}
+			run(&made, worker, 180 * MS, 181 * MS, "drive", false);
+		}
+		run(&made, PID, 100 * MS, (is_busy ? 170 : 101) * MS, "wander", false);
+		run(&made, PID, 180 * MS, 181 * MS, "wander", false);
+		g_autoptr(LodeProfile) profile = import(&made);
+		const GArray *rows = profile->waits->rows;
+		guint n = 0;
+		g_assert_false(profile->waits->has_path);
+		for (guint i = 0; i < rows->len; i++) {
+			const LodeWait *row = &LODE_AT(rows, LodeWait, i);
+			if (row->reason != LODE_WAIT_CONDITION)
+				continue;
+			g_assert_cmpint(row->is_idle, ==, !is_busy);
+			n++;
+		}
+		g_assert_cmpuint(n, ==, 2);
+	}
+}
+
 static void look_at_script(Made *self, uint64_t time_ns, uint32_t line)
 {
 	const LodeScriptFrame frame = {1, line};
@@ -573,6 +608,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/refused", test_refused);
 	g_test_add_func("/ingest/wait-import/worker-of-kernel", test_worker_of_kernel);
 	g_test_add_func("/ingest/wait-import/unwoken", test_unwoken);
+	g_test_add_func("/ingest/wait-import/pool", test_pool);
 	g_test_add_func("/ingest/wait-import/scripts", test_scripts);
 	return g_test_run();
 }

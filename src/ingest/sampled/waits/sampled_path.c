@@ -372,9 +372,7 @@ static bool is_woken_often(const LodeWait *row, const LodeStacks *stacks)
  * watches for signals by a pipe. */
 static bool is_watching(const LodeWait *row, double sum_ns)
 {
-	return row->longest_ns >= MOSTLY * sum_ns &&
-	       (row->reason == LODE_WAIT_PIPE || row->reason == LODE_WAIT_POLL ||
-		       row->reason == LODE_WAIT_READ || row->reason == LODE_WAIT_SOCKET);
+	return row->longest_ns >= MOSTLY * sum_ns && lode_wait_may_watch(row->reason);
 }
 
 /* A thread that mostly waits for a condition, or a timer, waits for work, where neither it nor one
@@ -411,19 +409,6 @@ static void find_idle(Finding *self, const LodeCriticalPath *path, const LodeSta
 	}
 }
 
-/* Without a path, as of a service: a thread that nobody wakes for most of the time waits for work
- * at its queue, or watches. */
-static void find_unwoken(const Finding *self)
-{
-	for (guint i = 0; i < self->waits->rows->len; i++) {
-		LodeWait *row = &LODE_AT(self->waits->rows, LodeWait, i);
-		bool may_be = row->reason == LODE_WAIT_CONDITION ||
-		              is_watching(row, row->waiting_ns);
-		if (may_be && row->longest_ns >= MOSTLY * self->waits->clock_ns)
-			row->is_idle = true;
-	}
-}
-
 static void take_path(Finding *self, const LodeCriticalPath *path, const LodeStacks *stacks)
 {
 	LodeWaits *waits = self->waits;
@@ -451,7 +436,7 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 	find_lives(self);
 	uint32_t root = find_root(self);
 	if (root == LODE_NONE) {
-		find_unwoken(self);
+		lode_service_waits_find_idle(self->waits, self->times, self->threads);
 		return;
 	}
 	if (stops_child(self, root)) {
@@ -478,7 +463,7 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 		take_path(self, path, stacks);
 	if (self->waits->has_path)
 		return;
-	find_unwoken(self);
+	lode_service_waits_find_idle(self->waits, self->times, self->threads);
 	g_array_set_size(self->waits->causes, 0);
 	for (guint i = 0; i < self->waits->rows->len; i++)
 		LODE_AT(self->waits->rows, LodeWait, i).cause = LODE_NONE;

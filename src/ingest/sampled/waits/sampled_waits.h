@@ -14,13 +14,13 @@
 
 #include "ingest/sampled/sampled_stacks.h"
 #include "ingest/sampled/waits/thread_waits.h"
+#include "model/waits.h"
 #include "sources/perf_data/wait_look.h"
 
 typedef struct LodeProcessCommands LodeProcessCommands;
 typedef struct LodeSampledThreads LodeSampledThreads;
 typedef struct LodeSampledWaits LodeSampledWaits;
 typedef struct LodeStacks LodeStacks;
-typedef struct LodeWaits LodeWaits;
 
 /* Borrows all. */
 LodeSampledWaits *lode_sampled_waits_new(
@@ -111,3 +111,14 @@ void lode_program_times_find(LodeWaits *waits, const LodeWaitTimes *times,
  */
 void lode_wait_slices_find(LodeWaits *waits, const LodeWaitTimes *times, const LodeThreads *threads,
 	const GArray *pieces);
+
+/* Without a path: which waits are for work, as of a pool at its empty queue. (service_waits.c) */
+void lode_service_waits_find_idle(
+	LodeWaits *waits, const LodeWaitTimes *times, const LodeThreads *threads);
+
+/* Whether it is for something to read, which may never come. */
+static inline bool lode_wait_may_watch(uint32_t reason)
+{
+	return reason == LODE_WAIT_PIPE || reason == LODE_WAIT_POLL || reason == LODE_WAIT_READ ||
+	       reason == LODE_WAIT_SOCKET;
+}
