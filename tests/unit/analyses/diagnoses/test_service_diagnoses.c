@@ -35,6 +35,8 @@ enum {
 	NEXT,
 	NUMBER,
 	TRACE,
+	COLLECT,
+	ALLOCATE,
 	N_FUNCTIONS
 };
 
@@ -54,6 +56,8 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[NUMBER] = {"jdk.internal.math.FloatingDecimal.parseDouble(java.lang.String)",
 		"/tmp/jit-7.dump", NULL, 0},
 	[TRACE] = {"java_lang_Throwable::fill_in_stack_trace(Handle)", JVM, NULL, 0},
+	[COLLECT] = {"GangWorker::run()", JVM, NULL, 0},
+	[ALLOCATE] = {"OptoRuntime::new_instance_C(Klass*, JavaThread*)", JVM, NULL, 0},
 	[PARSE] = {"v8::internal::Builtin_JsonParse(int)", NODE, NULL, 0},
 	[WRITE] = {"v8::internal::Builtin_JsonStringify(int)", NODE, NULL, 0},
 };
@@ -285,6 +289,31 @@ static void test_inside(void)
 		g_assert_cmpstr(lode_diagnoses_at(all, 0)->cause, ==, cases[i].cause);
 		lode_profile_free(profile);
 	}
+}
+
+/* What is collected was made elsewhere: the line that asks for most new space is the place. */
+static void test_makers(void)
+{
+	LodeProfile *profile = profile_new(NULL, 0);
+	uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE),
+		 other = add_stack(profile, WORK, 17, LODE_NONE);
+
+	add_samples(profile, add_stack(profile, COLLECT, 0, LODE_NONE), 40);
+	add_samples(profile, add_stack(profile, ALLOCATE, 0, other), 1);
+	add_samples(profile, add_stack(profile, ALLOCATE, 0, in_work), 3);
+	add_samples(profile, in_work, 56);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	bool is_found = false;
+	for (guint i = 0; i < all->diagnoses->len; i++) {
+		const LodeDiagnosis *one = lode_diagnoses_at(all, i);
+		if (strcmp(one->cause, "service-gc") != 0)
+			continue;
+		is_found = true;
+		g_assert_cmpuint(one->line, ==, 12);
+		g_assert_nonnull(one->function);
+	}
+	g_assert_true(is_found);
+	lode_profile_free(profile);
 }
 
 /* A service that is inlined has its code in the caller. */
@@ -690,6 +719,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/service_diagnoses/leaf", test_leaf);
 	g_test_add_func("/service_diagnoses/where", test_where);
 	g_test_add_func("/service_diagnoses/inside", test_inside);
+	g_test_add_func("/service_diagnoses/makers", test_makers);
 	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/inlined-caller", test_inlined_caller);
 	g_test_add_func("/service_diagnoses/without-lines", test_without_lines);
