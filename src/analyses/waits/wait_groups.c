@@ -260,13 +260,9 @@ static bool is_for_sleep(const LodeWait *row)
 	return row->reason == LODE_WAIT_CHILD && g_strcmp0(row->object, LODE_SLEEP_PROGRAM) == 0;
 }
 
-/* Whether a thread of Java waits for a lock of java.util.concurrent, which is made of what
- * conditions are made of, too. */
-static bool is_for_java_lock(const LodeProfile *profile, const LodeWait *row)
+/* Whether a function that fits one of the patterns is on a row's stack; NULL ends them. */
+static bool is_in(const LodeProfile *profile, const LodeWait *row, const char *const *patterns)
 {
-	static const char *const names[] = {"java.util.concurrent.locks.ReentrantLock.lock*",
-		"java.util.concurrent.locks.ReentrantReadWriteLock$*Lock.lock*",
-		"java.util.concurrent.locks.StampedLock.*Lock*"};
 	const LodeStacks *stacks = profile->stacks;
 
 	if (row->reason != LODE_WAIT_CONDITION || stacks == NULL)
@@ -274,12 +270,22 @@ static bool is_for_java_lock(const LodeProfile *profile, const LodeWait *row)
 	for (uint32_t at = row->stack; at < stacks->stacks->len;
 		at = LODE_AT(stacks->stacks, LodeStack, at).outer) {
 		const char *function = frame_at(stacks, at)->function;
-		for (size_t i = 0; function != NULL && i < G_N_ELEMENTS(names); i++)
-			if (g_pattern_match_simple(names[i], function))
+		for (size_t i = 0; function != NULL && patterns[i] != NULL; i++)
+			if (g_pattern_match_simple(patterns[i], function))
 				return true;
 	}
 	return false;
 }
+
+/* Locks of java.util.concurrent, which are made of what conditions are made of, too. */
+static const char *const java_locks[] = {"java.util.concurrent.locks.ReentrantLock.lock*",
+	"java.util.concurrent.locks.ReentrantReadWriteLock$*Lock.lock*",
+	"java.util.concurrent.locks.StampedLock.*Lock*", NULL};
+
+/* Where threads of Java wait for the virtual machine, mostly its collector, whose own time is
+ * diagnosed. */
+static const char *const machine_waits[] = {"VMThread::execute(*",
+	"VMThread::wait_until_executed(*", "SafepointSynchronize::block(*", NULL};
 
 /* A row as it is told: a shell that a program starts to sleep is a pause. */
 static LodeWait row_of(const LodeProfile *profile, guint i, GHashTable *that_pause)
@@ -289,8 +295,9 @@ static LodeWait row_of(const LodeProfile *profile, guint i, GHashTable *that_pau
 	if (row.reason == LODE_WAIT_CHILD && row.object != NULL && lode_is_shell(row.object) &&
 		g_hash_table_contains(that_pause, GUINT_TO_POINTER(row.pid)))
 		row.object = (char *)LODE_SLEEP_PROGRAM;
-	if (is_for_java_lock(profile, &row))
+	if (is_in(profile, &row, java_locks))
 		row.reason = LODE_WAIT_LOCK;
+	row.is_idle |= is_in(profile, &row, machine_waits);
 	return row;
 }
 

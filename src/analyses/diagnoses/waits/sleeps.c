@@ -3,6 +3,9 @@
 
 #include "base/arrays/sum_table.h"
 #include "base/text/command_words.h"
+#include "model/process.h"
+#include "model/profile.h"
+#include "model/stacks.h"
 
 #include <string.h>
 
@@ -22,18 +25,39 @@ static bool is_of_pool(const char *thread_name)
 	return false;
 }
 
+/* Whether a wait is in a task of one of Java's pools: names of threads may not be known. */
+static bool is_in_java_pool(const LodeWaitDiagnosing *self, const LodeWait *row)
+{
+	static const char worker[] = "java.util.concurrent.ThreadPoolExecutor$Worker.run(";
+	const LodeStacks *stacks = self->profile->stacks;
+
+	for (uint32_t at = row->stack; stacks != NULL && at < stacks->stacks->len;
+		at = g_array_index(stacks->stacks, LodeStack, at).outer) {
+		uint32_t frame = g_array_index(stacks->stacks, LodeStack, at).frame;
+		const char *name = g_array_index(stacks->frames, LodeFrame, frame).function;
+		if (name != NULL && g_str_has_prefix(name, worker))
+			return true;
+	}
+	return false;
+}
+
 bool lode_wait_is_of_only_thread(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
-	const GPtrArray *names = bundle->first->thread_names;
-	const char *name = names->len == 1 ? g_ptr_array_index(names, 0) : "";
-	const char *number = strrchr(name, '-');
+	const GArray *rows = self->waits->rows;
+	const LodeWait *first = &g_array_index(
+		rows, LodeWait, g_array_index(bundle->first->rows, uint32_t, 0));
+	const char *name = first->thread_name != NULL ? first->thread_name : "",
+		   *number = strrchr(name, '-');
+	bool is_named = is_of_pool(name) && number != NULL, is_java = is_in_java_pool(self, first);
 
-	if (!is_of_pool(name) || number == NULL || g_hash_table_size(bundle->threads) != 1)
+	if (g_hash_table_size(bundle->threads) != 1 || (!is_named && !is_java))
 		return false;
-	for (guint i = 0; i < self->waits->rows->len; i++) {
-		const char *other = g_array_index(self->waits->rows, LodeWait, i).thread_name;
-		if (other != NULL && strcmp(other, name) != 0 &&
-			strncmp(other, name, (size_t)(number + 1 - name)) == 0)
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeWait *row = &g_array_index(rows, LodeWait, i);
+		bool is_beside = is_named && row->thread_name != NULL &&
+		                 strncmp(row->thread_name, name, (size_t)(number + 1 - name)) == 0;
+		if (row->tid != first->tid &&
+			(is_beside || (is_java && is_in_java_pool(self, row))))
 			return false;
 	}
 	return true;

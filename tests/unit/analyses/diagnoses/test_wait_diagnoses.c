@@ -399,6 +399,29 @@ static void test_inferred_holder(void)
 	}
 }
 
+/* What a condition of HotSpot's is made for: locks of java.util.concurrent, and the collector,
+ * whose own time is diagnosed. */
+static void test_hotspot(void)
+{
+	static const struct {
+		const char *function, *title; /* NULL: no diagnosis */
+	} cases[] = {{"java.util.concurrent.locks.ReentrantLock.lock()", "waiting for a lock"},
+		{"VMThread::execute(VM_Operation*)", NULL}};
+
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.05, true);
+		LodeWait row = wait_of(profile, LODE_WAIT_CONDITION, NULL, "order", 10, 0.8);
+		uint32_t outer = made_stack(profile, frame(profile, "order", 6), LODE_NONE);
+		outer = made_stack(profile, frame(profile, cases[i].function, 0), outer);
+		row.stack = made_stack(profile, frame(profile, "futex_wait", 0), outer);
+		made_wait(profile, row, 0.8 * S, 0.8 * S);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, cases[i].title != NULL ? 1 : 0);
+		if (cases[i].title != NULL)
+			g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==, cases[i].title);
+	}
+}
+
 /* Divided work is waited for in most parallel programs: no diagnosis, and the order of before. */
 static void test_parallel(void)
 {
@@ -1400,6 +1423,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/event-loop", test_event_loop);
 	g_test_add_func("/wait_diagnoses/delayed-answers", test_delayed_answers);
 	g_test_add_func("/wait_diagnoses/inferred-holder", test_inferred_holder);
+	g_test_add_func("/wait_diagnoses/hotspot", test_hotspot);
 	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
 	g_test_add_func("/wait_diagnoses/parallel", test_parallel);
 	g_test_add_func("/wait_diagnoses/order", test_order);
