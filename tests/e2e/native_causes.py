@@ -478,7 +478,7 @@ PROGRAMS = [
     ("a loop that waits", "cc", SPIN, "lock", "waiting", "condition variable", (9, 10)),
     ("a median by sorting", "cc", MEDIAN, "service-sort", "again and again", "Sort once", (7, 8)),
     ("edges that are filtered", "rs", EDGES, "linear-search", "searches", "hash table", (4,)),
-    ("a list without its end", "cc", TAIL, "pointer-chase", "to their end", "last node", (6, 7)),
+    ("a list without its end", "cc", TAIL, "pointer-chase", "node to node", "last node", (6, 7)),
     ("a text that grows in front", "cc", FRONT, "service-string", "grow", "Append", (8,)),
     ("keys made of texts", "cc", KEYS_OF_TEXT, "service-string", "std::string", "string_view", (16,)),
     ("places that pairs compute", "cc", ORBITS, "repeated-work", "same calls", "each element", (18, 19, 20, 21)),

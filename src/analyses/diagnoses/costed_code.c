@@ -122,7 +122,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_REFERENCES] = "atomic:references",
 		[LODE_CODE_CHASE] = "loop:chase",
 		[LODE_CODE_SEARCH] = "loop:search",
-		[LODE_CODE_END] = "loop:end",
+		[LODE_CODE_NODES] = "loop:nodes",
 		[LODE_CODE_SPIN] = "loop:spin",
 	};
 

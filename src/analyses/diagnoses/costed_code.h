@@ -61,8 +61,8 @@ enum {
 	LODE_CODE_CHASE,
 	/* In a loop that searches elements one after the other, with many rounds each time. */
 	LODE_CODE_SEARCH,
-	/* In a loop that only goes from node to node until there is no next one. */
-	LODE_CODE_END,
+	/* In a loop that only goes from node to node. */
+	LODE_CODE_NODES,
 	/* In a loop that looks at the same memory until another thread changes it. */
 	LODE_CODE_SPIN,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work

@@ -375,7 +375,7 @@ static bool is_seen(
 }
 
 /* From so many turns on functions are called often. */
-enum { MANY_TURNS = 30 };
+enum { MANY_TURNS = 16 };
 
 typedef struct {
 	const LodeServiceParts *parts;

@@ -54,7 +54,7 @@ static const struct {
 		"! kind:load mem:pointer address:load base:global stride:none"},
 	{"what a variable points to", "! kind:load mem:pointer address:load base:global"},
 	{"structure copied by vectors", "! kind:store kind:simd copy:structure"},
-	{"walks to the end of a list", "! kind:load carried:load address:load loop:end"},
+	{"walks along a list", "! kind:load carried:load address:load loop:nodes"},
 	{"waiting in a loop", "! op:pause"},
 	{"waiting in a loop", "! op:cmp kind:load loop:spin"},
 	{"random numbers of the processor", "! op:rdseed"},

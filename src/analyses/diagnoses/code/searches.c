@@ -255,34 +255,9 @@ static bool is_spin(Search *self)
 	return has_load;
 }
 
-/* Whether a branch of the loop goes by whether what was loaded is zero. */
-static bool tests_pointer(const Search *self, LodeRegisterMask loaded)
-{
-	LodeDecodedInstruction one;
-	LodeInstructionDecoder decoder = self->decoder;
-	LodeRegisterUse use;
-	char name[32];
-	bool has = false;
-
-	for (guint i = 0; i < self->body->len && !has; i++) {
-		size_t size;
-		uint32_t at = body_at(self, i);
-		const uint8_t *bytes = lode_code_bytes(self->profile, at, &size);
-		if (bytes == NULL || !use_at(self, at, &use) ||
-			!lode_instruction_decoder_decode(&decoder, bytes, size,
-				lode_profile_instruction(self->profile, at)->address, &one))
-			continue;
-		lode_instruction_mnemonic(&one, name, sizeof(name));
-		LodeRegisterMask general = use.reads & ~LODE_BIT(LODE_BIT_FLAGS);
-		has = strcmp(name, "test") == 0 && (general & loaded) != 0 &&
-		      (general & (general - 1)) == 0;
-	}
-	return has;
-}
-
-/* Whether the loop only goes from node to node: it loads a pointer by what it loaded, tests whether
- * that is zero, and moves it, and perhaps counts. */
-static bool is_walk_to_end(Search *self)
+/* Whether the loop only goes from node to node: it loads a pointer by what it loaded, and moves it,
+ * and perhaps counts. */
+static bool is_walk_of_nodes(Search *self)
 {
 	LodeRegisterUse use;
 	LodeRegisterMask loaded = 0, others = 0;
@@ -311,8 +286,7 @@ static bool is_walk_to_end(Search *self)
 		if (use.memory.size > 0)
 			others |= use.memory.registers & ~self->written;
 	}
-	return loads == 1 && others == 0 && (loaded & self->walked) != 0 &&
-	       tests_pointer(self, loaded);
+	return loads == 1 && others == 0 && (loaded & self->walked) != 0;
 }
 
 /* --- entries --- */
@@ -426,8 +400,8 @@ void lode_code_shapes_find_searches(LodeCostedCode *code)
 		keep_inner_loop(&self);
 		for (guint i = 0; i < self.body->len && is_spin(&self); i++)
 			code->facts[body_at(&self, i)] |= LODE_BIT(LODE_CODE_SPIN);
-		for (guint i = 0; i < self.body->len && is_walk_to_end(&self); i++)
-			code->facts[body_at(&self, i)] |= LODE_BIT(LODE_CODE_END);
+		for (guint i = 0; i < self.body->len && is_walk_of_nodes(&self); i++)
+			code->facts[body_at(&self, i)] |= LODE_BIT(LODE_CODE_NODES);
 		if (is_long_and_frequent(&self) && is_search(&self) && !is_text(&self) &&
 			has_words(&self))
 			for (guint i = 0; i < self.body->len; i++)
