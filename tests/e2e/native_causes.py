@@ -437,10 +437,10 @@ struct Grid {
     }
 };
 int main() {
-    Grid grid{14, {}};
-    for (int i = 0; i < 14 * 14; i++)
+    Grid grid{16, {}};
+    for (int i = 0; i < 16 * 16; i++)
         grid.costs.push_back(i * 7919 % 97);
-    printf("%ld\\n", grid.best(13, 13));
+    printf("%ld\\n", grid.best(15, 15));
 }
 """
 

@@ -287,7 +287,7 @@ static void test_inlined(void)
 
 /* --- random stacks --- */
 
-enum { MOST_STACKS = 60, N_LINES = 3, N_CALLERS = N_OWN * N_LINES, MOST_FAMILIES = 64 };
+enum { MOST_STACKS = 60, N_LINES = 3, N_CALLERS = N_OWN * N_LINES, MOST_FAMILIES = 128 };
 
 typedef struct {
 	double all, of[N_CALLERS], unknown;
