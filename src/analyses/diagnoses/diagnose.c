@@ -8,6 +8,7 @@
 #include "analyses/diagnoses/repeated_calls.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
+#include "analyses/diagnoses/services/files_again.h"
 #include "analyses/diagnoses/thread_diagnoses.h"
 #include "analyses/diagnoses/unoptimised_diagnosis.h"
 #include "base/arrays/sort_order.h"
@@ -602,6 +603,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	lode_unoptimised_diagnosis_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
 	lode_service_diagnoses_add(self, code);
+	lode_files_again_add(self, code);
 	lode_repeated_calls_add(self, code, rules);
 	lode_kernel_diagnoses_add(self, &context);
 	finish(self, &context);

@@ -78,8 +78,8 @@ static bool is_named(const LodeServiceRules *self, const LodeServiceRule *rule)
 		const LodeServiceRule *other = lode_service_rules_at(self, i);
 		is_named |= other->repeated == rule || other->chains == rule ||
 		            other->inside == rule || other->unseen == rule ||
-		            other->makers == rule || other->copies == rule ||
-		            other->keys == rule || other->often == rule;
+		            other->makers == rule || other->copies == rule || other->keys == rule ||
+		            other->often == rule;
 	}
 	return is_named;
 }

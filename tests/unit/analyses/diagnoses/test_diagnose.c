@@ -545,6 +545,73 @@ static void test_pages_of_texts(void)
 	}
 }
 
+/* A function of a script that opens a file whenever it is called, and others that call it in
+ * between; neighbours: one that is called once and reads several files, and one that has little of
+ * the time. */
+static void test_files_again(void)
+{
+	enum { MAIN, LOAD, OPEN, OTHER, N_FUNCTIONS, ROUNDS = 20 };
+	static const struct {
+		guint load, other;
+		bool is_once;
+		const char *cause; /* of the first diagnosis */
+	} cases[] = {
+		{8, 1, false, "repeated-work"},
+		{8, 1, true, "service-interpreter"},
+		{2, 9, false, "service-interpreter"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const CalledFunction functions[N_FUNCTIONS] = {
+			[MAIN] = {"invoice", "/home/me/bill.py", "bill.py", 20},
+			[LOAD] = {"load_prices", "/home/me/bill.py", "bill.py", 7},
+			[OPEN] = {"io.open", "/usr/bin/python3.11", NULL, 0},
+			[OTHER] = {"PyLong_Add", "/usr/bin/python3.11", NULL, 0},
+		};
+		g_autoptr(LodeProfile) profile = called_profile_new(functions, N_FUNCTIONS);
+		const guint n[N_FUNCTIONS] = {[LOAD] = ROUNDS * cases[i].load,
+			[OPEN] = ROUNDS,
+			[OTHER] = ROUNDS * cases[i].other};
+		for (uint32_t k = MAIN; k <= LOAD; k++)
+			LODE_AT(profile->images, LodeImage,
+				lode_profile_function(profile, k)->image)
+				.kind = LODE_IMAGE_PYTHON;
+		for (uint32_t k = 0; k < N_FUNCTIONS; k++) {
+			const LodeCost cost = {0, n[k] * 10.};
+			g_array_append_val(profile->costs, cost);
+			LODE_AT(profile->cost_starts, uint32_t, k + 1) = k + 1;
+		}
+		lode_profile_function(profile, MAIN)->address = UINT64_C(20)
+		                                                << LODE_SCRIPT_LINE_SHIFT;
+		lode_profile_function(profile, LOAD)->address = UINT64_C(7)
+		                                                << LODE_SCRIPT_LINE_SHIFT;
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_chains = true;
+		uint32_t in_main = add_stack(profile, MAIN, 22, LODE_NONE);
+		uint32_t in_load = add_stack(profile, LOAD, 9, in_main);
+		const uint32_t stacks[] = {
+			add_stack(profile, OPEN, 0, add_stack(profile, LOAD, 8, in_main)),
+			add_stack(profile, OTHER, 0, in_load),
+			add_stack(profile, OTHER, 0, in_main)};
+		const guint times[] = {1, cases[i].load, cases[i].other};
+		for (guint k = 0; k < ROUNDS * G_N_ELEMENTS(stacks); k++) {
+			guint kind = cases[i].is_once ? k / ROUNDS : k % G_N_ELEMENTS(stacks);
+			add_samples(profile, stacks[kind], times[kind]);
+		}
+		for (guint k = 0; k < profile->stacks->samples->len; k++)
+			LODE_AT(profile->stacks->samples, LodeStackSample, k).time_ns = k;
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		g_assert_cmpuint(all->diagnoses->len, >, 0);
+		const LodeDiagnosis *first = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(first->cause, ==, cases[i].cause);
+		if (i > 0)
+			continue;
+		g_assert_cmpstr(first->function, ==, "load_prices");
+		g_assert_cmpuint(first->line, ==, 8);
+		g_assert_cmpfloat(first->high, >, 0.85);
+	}
+}
+
 /* --- large code --- */
 
 /* The processor time for a loop of so many instructions, each with samples, in blocks of two, and
@@ -682,6 +749,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/service_that_enters", test_service_that_enters);
 	g_test_add_func("/diagnose/service_and_pages", test_service_and_pages);
 	g_test_add_func("/diagnose/pages_of_texts", test_pages_of_texts);
+	g_test_add_func("/diagnose/files_again", test_files_again);
 	g_test_add_func("/diagnose/large", test_large);
 	g_test_add_func("/diagnose/anything", test_anything);
 	return g_test_run();
