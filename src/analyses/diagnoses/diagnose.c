@@ -8,7 +8,6 @@
 #include "analyses/diagnoses/repeated_calls.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
-#include "analyses/diagnoses/services/files_again.h"
 #include "analyses/diagnoses/thread_diagnoses.h"
 #include "analyses/diagnoses/unoptimised_diagnosis.h"
 #include "base/arrays/sort_order.h"

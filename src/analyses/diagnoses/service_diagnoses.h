@@ -19,3 +19,14 @@
 
 /* Adds them, by falling time. */
 void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code);
+
+/*
+ * Adds the function of a script that has most time of those that open and read a file each time
+ * that they are called, if there is one (services/files_again.c):
+ *
+ *   time ─▶  price_of  load open load load  price_of  load open load …
+ *
+ * Samples of opening are few, but come again and again, and take turns with others; so do those of
+ * the function. What file it is no sample tells.
+ */
+void lode_files_again_add(LodeDiagnoses *out, const LodeCostedCode *code);

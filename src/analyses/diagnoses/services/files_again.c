@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/services/files_again.h"
+#include "analyses/diagnoses/service_diagnoses.h"
 
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/sampled_turns.h"
