@@ -202,15 +202,35 @@ static double threads_at_once(const LodeWaitDiagnosing *self, const LodeWaitBund
 	                         : g_hash_table_size(bundle->threads);
 }
 
+/* Whether the path mostly waits for other threads, as main does for a pool: where these wait for a
+ * lock, the pieces of the path do not say what that takes. */
+static bool is_path_for_threads(const LodeWaitDiagnosing *self)
+{
+	double path_ns = 0;
+
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		const LodeWait *row = &g_array_index(self->waits->rows, LodeWait, i);
+		bool is_for_them = row->reason == LODE_WAIT_JOIN ||
+		                   row->reason == LODE_WAIT_CONDITION;
+		path_ns += is_for_them && !row->is_idle ? row->path_ns : 0;
+	}
+	return path_ns >= LODE_WAIT_MOSTLY * self->waits->clock_ns;
+}
+
+/* What a thread waits there, of those that there are at once. */
+static double waiting_of_each(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	return MAX(bundle->most_ns, bundle->waiting_ns / threads_at_once(self, bundle)) /
+	       self->waits->clock_ns;
+}
+
 static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 {
 	const LodeWaits *waits = self->waits;
 
 	bundle->low = NAN;
 	if (!waits->has_path)
-		bundle->high = MAX(bundle->most_ns,
-				       bundle->waiting_ns / threads_at_once(self, bundle)) /
-		               waits->clock_ns;
+		bundle->high = waiting_of_each(self, bundle);
 	else if (bundle->cause >= waits->causes->len ||
 		 bundle->first->reason == LODE_WAIT_PROCESSOR)
 		bundle->high = bundle->path_ns / waits->clock_ns;
@@ -223,6 +243,8 @@ static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 	if (waits->has_path && is_for_another(self, bundle->first->reason))
 		bundle->high = fmax(
 			bundle->high, MIN(bundle->most_ns, active_path(self)) / waits->clock_ns);
+	if (waits->has_path && bundle->first->reason == LODE_WAIT_LOCK && is_path_for_threads(self))
+		bundle->high = MIN(fmax(bundle->high, waiting_of_each(self, bundle)), 1);
 	if (waits->has_path && bundle->high >= LODE_LEAST_BY_CLOCK &&
 		lode_wait_bundle_is_held_in_waits(bundle))
 		bundle->high = fmax(

@@ -205,6 +205,8 @@ static const struct {
 	{"sorting by templates", "std::__adjust_heap<double*, long, double>(double*, long)",
 		"/usr/bin/program"},
 	{"sorting in Python", "list.sort.part.5af2d0", "/usr/bin/python3.11"},
+	{"sorting in Python", "median", "/usr/lib/python3.11/statistics.py"},
+	{"exact numbers in Python", "variance", "/usr/lib/python3.11/statistics.py"},
 	{"copies of containers", "dict.copy", "/usr/bin/python3.11"},
 	{"copies of objects in Python", "deepcopy", "/usr/lib/python3.11/copy.py"},
 	{"texts that grow", "PyUnicode_Append", "/usr/bin/python3.11"},

@@ -139,6 +139,34 @@ static void test_lock_on_processors(void)
 	g_assert_true(fabs(lode_diagnoses_at(all, 0)->clock_high - 0.55) < 1e-9);
 }
 
+/* The path waits for a pool, whose threads wait for a lock: its pieces do not say what that takes.
+ */
+static void test_lock_of_pool(void)
+{
+	static const LodeWaitReason reasons[] = {LODE_WAIT_LOCK, LODE_WAIT_SLEEP};
+
+	for (guint i = 0; i < G_N_ELEMENTS(reasons); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		LodeWait pool = wait_of(profile, LODE_WAIT_CONDITION, NULL, "run", 1, 0.9);
+		pool.path_ns = 0.9 * S;
+		made_wait(profile, pool, NAN, 0.9 * S);
+		for (uint32_t k = 0; k < 4; k++) {
+			LodeWait row = wait_of(profile, reasons[i], NULL, "look_up", 10 + k, 0.7);
+			row.path_ns = 0;
+			made_wait(profile, row, NAN, 0);
+		}
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		const LodeDiagnosis *first = all->diagnoses->len > 0 ? lode_diagnoses_at(all, 0)
+		                                                     : NULL;
+		if (i > 0) {
+			g_assert_true(first == NULL || strcmp(first->cause, "wait-sleep") != 0);
+			continue;
+		}
+		g_assert_cmpstr(first->cause, ==, "wait-lock");
+		g_assert_true(fabs(first->clock_high - 0.7) < 1e-9);
+	}
+}
+
 /* What runs in the kernel may be of the calls that wait there. */
 static void test_sync_that_runs(void)
 {
@@ -1412,6 +1440,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/wait_diagnoses/lock", test_lock);
 	g_test_add_func("/wait_diagnoses/lock_on_processors", test_lock_on_processors);
+	g_test_add_func("/wait_diagnoses/lock_of_pool", test_lock_of_pool);
 	g_test_add_func("/wait_diagnoses/sync_that_runs", test_sync_that_runs);
 	g_test_add_func("/wait_diagnoses/lock_in_call", test_lock_in_call);
 	g_test_add_func("/wait_diagnoses/lock_in_sleep", test_lock_in_sleep);
