@@ -32,6 +32,14 @@ static bool is_build(const LodeDiagnosis *self)
 	return strcmp(self->cause, LODE_UNOPTIMISED) == 0 && self->time >= 0.5;
 }
 
+/* Most of the processor time is spent by looking whether another thread has gone on: what that one
+ * waits for may take as long by the clock, but the processor is free for others. */
+static bool is_spin(const LodeDiagnosis *self)
+{
+	return strcmp(self->cause, "lock") == 0 && self->scope != LODE_SCOPE_WAIT &&
+	       self->time >= 0.5;
+}
+
 /* A service or the kernel that is called from nobody knows where: the user cannot look there. */
 static bool has_no_place(const LodeDiagnosis *self)
 {
@@ -46,13 +54,15 @@ static int compare_diagnoses(const void *a, const void *b, void *data)
 	const LodeDiagnosis *first = *(const LodeDiagnosis *const *)a;
 	const LodeDiagnosis *second = *(const LodeDiagnosis *const *)b;
 	bool is_by_clock = ((const LodeDiagnoses *)data)->is_by_clock;
-	double most = is_by_clock ? first->clock_high : first->high;
-	double other = is_by_clock ? second->clock_high : second->high;
+	double most = is_by_clock && !is_spin(first) ? first->clock_high : first->high;
+	double other = is_by_clock && !is_spin(second) ? second->clock_high : second->high;
 
 	most *= has_no_place(first) ? 0.5 : 1;
 	other *= has_no_place(second) ? 0.5 : 1;
 	if (is_build(first) != is_build(second))
 		return is_build(first) ? -1 : 1;
+	if (is_spin(first) != is_spin(second))
+		return is_spin(first) ? -1 : 1;
 	if (most != other)
 		return most > other ? -1 : 1;
 	if (is_fault(first) != is_fault(second))
@@ -495,7 +505,7 @@ static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 	for (guint i = 0; i < self->diagnoses->len && self->has_clock; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		self->is_by_clock |= one->scope == LODE_SCOPE_WAIT;
-		if (one->scope == LODE_SCOPE_WAIT)
+		if (one->scope == LODE_SCOPE_WAIT || is_spin(one))
 			continue;
 		one->clock = threads > 0 ? one->time * waits->running_ns / threads : 0;
 		one->clock_high = one->high * MIN(running / waits->clock_ns, 1);
