@@ -185,6 +185,16 @@ static bool matches(const Called *self, const LodeProgramRule *rule, Match *out)
 	return rule->functions == NULL || out->share >= rule->least;
 }
 
+/* A service of a library says the same of the program's own code. */
+static void drop_same(LodeDiagnoses *out, const char *title)
+{
+	for (guint i = out->diagnoses->len; i-- > 0;) {
+		const LodeDiagnosis *one = lode_diagnoses_at(out, i);
+		if (one->scope == LODE_SCOPE_SERVICE && g_str_has_prefix(one->title, title))
+			g_ptr_array_remove_index(out->diagnoses, i);
+	}
+}
+
 static void add_diagnosis(
 	LodeDiagnoses *out, const LodeDiagnosisContext *context, const Called *self, Match *match)
 {
@@ -209,6 +219,7 @@ static void add_diagnosis(
 	if (rule->functions != NULL)
 		lode_diagnosis_add_evidence(one, 100 * match->share, "%",
 			"%.1f %% of that is in such functions: %s", 100 * match->share, rule->name);
+	drop_same(out, rule->title);
 	g_ptr_array_add(out->diagnoses, one);
 }
 
