@@ -62,8 +62,17 @@ static void join_locks(LodeDiagnoses *self)
 	}
 }
 
-/* Time in the kernel of which it is not known what entered it is that of calls that are waited in,
- * where these save more: fsync and the like also run. */
+/* Whether it is time in the kernel that fsync and the like have, or may have, as it is not known
+ * what entered it. */
+static bool may_be_sync(const LodeDiagnosis *self)
+{
+	return strcmp(self->cause, "kernel-time") == 0 ||
+	       (strcmp(self->cause, "system-call") == 0 && self->service != NULL &&
+		       g_pattern_match_simple("*sync*", self->service));
+}
+
+/* Calls that are waited in also run: their time in the kernel is the same cause, where that saves
+ * more. */
 static void join_kernel_time(LodeDiagnoses *self)
 {
 	for (guint i = 0; i < self->diagnoses->len; i++) {
@@ -72,7 +81,7 @@ static void join_kernel_time(LodeDiagnoses *self)
 			continue;
 		for (guint k = self->diagnoses->len; k-- > i + 1;) {
 			const LodeDiagnosis *other = lode_diagnoses_at(self, k);
-			if (strcmp(other->cause, "kernel-time") != 0)
+			if (!may_be_sync(other))
 				continue;
 			lode_diagnosis_add_evidence(first, 100 * other->time, "%",
 				"%.0f %% of the processor time is in the kernel, where these calls "

@@ -192,12 +192,14 @@ static char *objects_text(const LodeWaitBundle *self)
 
 	for (guint i = 0; i < self->groups->len; i++) {
 		const LodeWaitGroup *group = g_ptr_array_index(self->groups, i);
-		if (group->object == NULL ||
-			g_ptr_array_find_with_equal_func(names, group->object, g_str_equal, NULL))
+		char *name = group->object != NULL ? (char *)lode_wait_object_text(group->object)
+		                                   : NULL;
+		if (name == NULL ||
+			g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
 			continue;
 		n++;
 		if (names->len < LODE_WAIT_NAMED_OBJECTS)
-			g_ptr_array_add(names, (char *)lode_wait_object_text(group->object));
+			g_ptr_array_add(names, name);
 	}
 	if (n == 0)
 		return NULL;
