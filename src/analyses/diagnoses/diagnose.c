@@ -349,7 +349,8 @@ static void join_kernel(LodeDiagnoses *self, const LodeDiagnosisContext *context
 		LodeDiagnosis *service = kernel->scope == LODE_SCOPE_KERNEL
 		                                 ? service_that_enters(self, kernel)
 		                                 : NULL;
-		if (service == NULL || !lode_diagnosis_saves(service))
+		if (service == NULL || !lode_diagnosis_saves(service) ||
+			(service->time < kernel->time && !lode_diagnosis_saves(kernel)))
 			continue;
 		double both = MIN(service->high + kernel->high, 0.99);
 		bool makes = is_maker(service, kernel, context);

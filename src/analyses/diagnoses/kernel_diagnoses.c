@@ -243,6 +243,20 @@ static GArray *find_callers(const Diagnosing *self, uint32_t event, const bool *
 	return callers;
 }
 
+/* Where nothing says what enters the kernel: the line that most of the other time is in, if that is
+ * this part of it. */
+static const double MOSTLY_THERE = 0.4;
+
+static void keep_most(GArray *callers)
+{
+	double all = 0;
+
+	for (guint i = 0; i < callers->len; i++)
+		all += g_array_index(callers, Caller, i).weight;
+	if (callers->len > 0 && g_array_index(callers, Caller, 0).weight < MOSTLY_THERE * all)
+		g_array_set_size(callers, 0);
+}
+
 static void set_callers(LodeDiagnosis *diagnosis, const GArray *callers, const char *unit)
 {
 	double all = 0, at_line = 0;
@@ -632,10 +646,10 @@ static void add_accounted(Diagnosing *self)
 			faults * FAULT_LEAST, faults * FAULT_MOST, seconds);
 	g_autofree bool *is_marked = is_calls ? mark_functions(self, 0, self->parts->len) : NULL;
 	g_autoptr(GArray) callers = find_callers(self,
-		is_faults  ? lode_profile_find_event(profile, "page-faults")
-		: is_calls ? context->costs->event
-			   : LODE_NONE,
+		is_faults ? lode_profile_find_event(profile, "page-faults") : context->costs->event,
 		is_marked);
+	if (!is_faults && !is_calls)
+		keep_most(callers);
 	if (is_calls)
 		add_places(self, diagnosis, 0, self->parts->len);
 	if (is_faults)
@@ -645,7 +659,9 @@ static void add_accounted(Diagnosing *self)
 	if (is_calls)
 		add_callers_of_most(self, diagnosis->instruction, callers);
 	set_callers(diagnosis, callers,
-		is_faults ? "the sampled page faults are" : "the samples at system calls are");
+		is_faults  ? "the sampled page faults are"
+		: is_calls ? "the samples at system calls are"
+			   : "the other time is");
 	add(self, diagnosis);
 }
 

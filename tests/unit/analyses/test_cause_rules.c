@@ -69,6 +69,7 @@ static const struct {
 	{"peer of a program of the system", "! wait:poll wait-of:system"},
 	{"sync of a program of the system", "! wait:sync wait-of:system"},
 	{"lock", "! wait:lock wait-call:futex"},
+	{"many short threads", "! wait:join wait-threads:short"},
 	{"end of a thread", "! wait:join wait-holder:call"},
 	{"condition", "! wait:condition"},
 	{"sleep command", "! wait:sleep wait-sleep:command"},

@@ -18,7 +18,7 @@
 
 /* Of the samples between the waits that have own code: so many, and this part, are of one. */
 enum { FEWEST_SAMPLES = 4 };
-static const double MUCH = 0.35;
+static const double MUCH = 0.2;
 
 static bool does_wait(const LodeWaitBundle *bundle, uint32_t pid, uint32_t tid)
 {

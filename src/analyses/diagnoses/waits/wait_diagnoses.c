@@ -79,6 +79,26 @@ static bool is_delayed(const LodeWaitDiagnosing *self, const LodeWaitBundle *bun
 	return delayed >= MOSTLY_DELAYED * all;
 }
 
+/* So many threads that live so long at most, and are waited for by about as many waits. */
+enum { MANY_THREADS = 200 };
+static const double SHORT_LIFE_NS = 5e6;
+
+static bool is_for_short_threads(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	const GArray *times = self->profile->thread_times;
+	guint n = 0;
+
+	if (bundle->first->reason != LODE_WAIT_JOIN && bundle->first->reason != LODE_WAIT_CONDITION)
+		return false;
+	for (guint i = 0; i < times->len; i++) {
+		const LodeThreadTime *time = &LODE_AT(times, LodeThreadTime, i);
+		n += time->end_ns >= time->begin_ns &&
+		     (double)(time->end_ns - time->begin_ns) <= SHORT_LIFE_NS;
+	}
+	return n >= MANY_THREADS && bundle->count >= 0.3 * n && bundle->count <= 3.0 * n &&
+	       lode_wait_bundle_mean(bundle) <= SHORT_LIFE_NS;
+}
+
 /* The part of the waiting for files that journals have: the file and its folder are written, too.
  */
 static const double MUCH_FOR_JOURNALS = 0.2;
@@ -151,6 +171,8 @@ static const LodeCauseRule *find_rule(
 		lode_cause_rules_add_words(self->rules, "wait-sleep:work", &words);
 	if (is_delayed(self, bundle))
 		lode_cause_rules_add_words(self->rules, "wait-steps:40ms", &words);
+	if (is_for_short_threads(self, bundle))
+		lode_cause_rules_add_words(self->rules, "wait-threads:short", &words);
 	if (lode_wait_is_of_only_thread(self, bundle))
 		lode_cause_rules_add_words(self->rules, "wait-pool:one", &words);
 	if (first->place.function == NULL && lode_wait_loop_place(self, bundle).function != NULL)
@@ -457,6 +479,14 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }
 
+/* Whether it is not known where threads wait for one of the program, nor which runs: those of a
+ * virtual machine's own, for each other. */
+static bool is_nowhere(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	return lode_wait_bundle_is_serial(bundle) && bundle->first->place.function == NULL &&
+	       lode_wait_find_running(self, bundle).place.function == NULL;
+}
+
 static bool is_much(const LodeWaitDiagnosing *self)
 {
 	const LodeWaits *waits = self->waits;
@@ -501,7 +531,7 @@ void lode_wait_diagnoses_add(
 		if ((bundle->first->reason == LODE_WAIT_PIPE) != (i >= bundles->len))
 			continue;
 		if (bundle->high >= LODE_LEAST_BY_CLOCK && lode_wait_bundle_is_known(bundle) &&
-			bundle->children.kind != LODE_CHILDREN_FEW &&
+			bundle->children.kind != LODE_CHILDREN_FEW && !is_nowhere(&self, bundle) &&
 			!lode_wait_bundle_is_inner(&self, bundle) &&
 			!lode_wait_bundle_is_under_lock(&self, bundle) &&
 			!lode_wait_sleep_is_told_by_other(&self, bundle) &&
