@@ -23,8 +23,13 @@ static const double WIDE = 5;
 /* An upper end that is next to all tells nothing. */
 static const double NEARLY_ALL = 0.985;
 
+static const double MOST_SAVED = 0.99;
+
 static void append_range(GString *out, double low, double high)
 {
+	/* Something is always left. */
+	high = MIN(high, MOST_SAVED);
+	low = isnan(low) ? low : MIN(low, MOST_SAVED);
 	if (isnan(low) || low < 0.005 || high > WIDE * low)
 		g_string_append_printf(out, "up to %.0f %%", 100 * high);
 	else if (round(100 * low) == round(100 * high))

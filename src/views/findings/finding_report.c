@@ -965,6 +965,22 @@ static void put_undiagnosed_foreign(const View *self, const char *path)
 		put_command(self, further_begin, causes, "what was set aside");
 }
 
+/* A program that hardly runs: its code is no answer. */
+static void put_undiagnosed_waits(const View *self, const char *path)
+{
+	const LodeWaits *waits = self->profile->waits;
+	g_autofree char *command = g_strdup_printf("lode report %s --waits", path);
+
+	lode_display_print(&self->options->terminal, self->out,
+		"No diagnosis: the program waits for %.0f %% of the time by the clock, and no "
+		"cause of that stands out.",
+		100 * (1 - waits->path_running_ns / waits->clock_ns));
+	put_smaller(self);
+	fputc('\n', self->out);
+	put_unresolved(self);
+	put_command(self, next_begin, command, "what each thread waited for, and where");
+}
+
 /* The first screen of a sampled program without a diagnosis. */
 static void write_undiagnosed(const View *self)
 {
@@ -985,6 +1001,10 @@ static void write_undiagnosed(const View *self)
 	}
 	if (is_foreign(self)) {
 		put_undiagnosed_foreign(self, path);
+		return;
+	}
+	if (self->diagnoses->is_by_clock) {
+		put_undiagnosed_waits(self, path);
 		return;
 	}
 	lode_display_print(terminal, self->out,

@@ -251,6 +251,10 @@ static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 			bundle->high, MIN(bundle->waiting_ns / g_hash_table_size(bundle->threads) /
 						      waits->clock_ns,
 					      1));
+	/* What was done under the lock is then done by all side by side. */
+	guint n_threads = g_hash_table_size(bundle->threads);
+	if (lode_wait_bundle_is_held_in_waits(bundle) && n_threads > 1)
+		bundle->high = fmin(bundle->high, 1 - 1.0 / n_threads);
 	bundle->low = isnan(bundle->low) ? bundle->low : CLAMP(bundle->low, 0, bundle->high);
 	bundle->on_path = bundle->high;
 }

@@ -202,7 +202,8 @@ static void test_alone(void)
 	static const struct {
 		uint32_t parsed, written;
 		const char *remedy; /* its beginning */
-	} cases[] = {{70, 10, "Parse once"}, {10, 70, "Write it only"}, {40, 40, "For a copy"}};
+	} cases[] = {
+		{70, 10, "Parse once"}, {10, 70, "Write it only"}, {40, 40, "In place of a copy"}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		LodeProfile *profile = profile_new(NULL, 0);

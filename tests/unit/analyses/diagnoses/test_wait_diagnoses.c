@@ -139,6 +139,22 @@ static void test_lock_on_processors(void)
 	g_assert_true(fabs(lode_diagnoses_at(all, 0)->clock_high - 0.55) < 1e-9);
 }
 
+/* Also where no cause of waiting is known, a program that hardly runs is judged by the clock. */
+static void test_waits_without_cause(void)
+{
+	static const double running[] = {0.1, 0.5};
+
+	for (guint i = 0; i < G_N_ELEMENTS(running); i++) {
+		g_autoptr(LodeProfile) profile = profile_new(running[i], true);
+		LodeWait row = wait_of(
+			profile, LODE_WAIT_OTHER, "rt_sigtimedwait", "run", 1, 1 - running[i]);
+		made_wait(profile, row, NAN, 0);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 0);
+		g_assert_true(all->is_by_clock == (i == 0));
+	}
+}
+
 /* The path waits for a pool, whose threads wait for a lock: its pieces do not say what that takes.
  */
 static void test_lock_of_pool(void)
@@ -1440,6 +1456,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/wait_diagnoses/lock", test_lock);
 	g_test_add_func("/wait_diagnoses/lock_on_processors", test_lock_on_processors);
+	g_test_add_func("/wait_diagnoses/waits_without_cause", test_waits_without_cause);
 	g_test_add_func("/wait_diagnoses/lock_of_pool", test_lock_of_pool);
 	g_test_add_func("/wait_diagnoses/sync_that_runs", test_sync_that_runs);
 	g_test_add_func("/wait_diagnoses/lock_in_call", test_lock_in_call);
