@@ -48,17 +48,28 @@ static bool has_no_place(const LodeDiagnosis *self)
 	       (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_KERNEL);
 }
 
+/* From this part of the clock on. */
+static const double MUCH_BY_CLOCK = 0.25;
+
+/* What a diagnosis may save. Threads that wait for a lock wait for what it makes serial, whose own
+ * costs save less than they seem to: each of them is counted. */
+static double saving_of(const LodeDiagnosis *self, bool is_by_clock)
+{
+	double saves = is_by_clock && !is_spin(self) ? self->clock_high : self->high;
+
+	if (is_by_clock && strcmp(self->cause, "wait-lock") == 0 && saves >= MUCH_BY_CLOCK)
+		saves = MAX(saves, self->clock);
+	return saves * (has_no_place(self) ? 0.5 : 1);
+}
+
 /* By what they may save, which counts half without a place, then by their time. */
 static int compare_diagnoses(const void *a, const void *b, void *data)
 {
 	const LodeDiagnosis *first = *(const LodeDiagnosis *const *)a;
 	const LodeDiagnosis *second = *(const LodeDiagnosis *const *)b;
 	bool is_by_clock = ((const LodeDiagnoses *)data)->is_by_clock;
-	double most = is_by_clock && !is_spin(first) ? first->clock_high : first->high;
-	double other = is_by_clock && !is_spin(second) ? second->clock_high : second->high;
+	double most = saving_of(first, is_by_clock), other = saving_of(second, is_by_clock);
 
-	most *= has_no_place(first) ? 0.5 : 1;
-	other *= has_no_place(second) ? 0.5 : 1;
 	if (is_build(first) != is_build(second))
 		return is_build(first) ? -1 : 1;
 	if (is_spin(first) != is_spin(second))

@@ -166,14 +166,14 @@ bool lode_wait_bundle_is_for_gil(const LodeWaitBundle *self)
 	       g_strcmp0(self->first->object, LODE_WAIT_GIL) == 0;
 }
 
-bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *sleep)
+bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
-	const LodeWaitPlace *place = &sleep->first->place;
+	const LodeWaitPlace *place = &bundle->first->place;
 
-	for (guint i = 0; i < self->bundles->len && sleep->first->reason == LODE_WAIT_SLEEP; i++) {
+	for (guint i = 0; i < self->bundles->len && bundle->first->reason != LODE_WAIT_LOCK; i++) {
 		const LodeWaitBundle *lock = lode_wait_bundle_at(self, i);
-		if (lode_wait_bundle_is_held_in_sleep(lock) &&
-			lock->high >= LODE_WAIT_MOSTLY * sleep->high &&
+		if (lode_wait_bundle_is_held_in_waits(lock) && place->function != NULL &&
+			lock->high >= LODE_WAIT_MOSTLY * bundle->high &&
 			lock->first->holder.line == place->line &&
 			g_strcmp0(lock->first->holder.function, place->function) == 0)
 			return true;
@@ -202,26 +202,29 @@ static double threads_at_once(const LodeWaitDiagnosing *self, const LodeWaitBund
 	                         : g_hash_table_size(bundle->threads);
 }
 
-/* Whether the path mostly waits for other threads, as main does for a pool: where these wait for a
- * lock, the pieces of the path do not say what that takes. */
-static bool is_path_for_threads(const LodeWaitDiagnosing *self)
-{
-	double path_ns = 0;
-
-	for (guint i = 0; i < self->waits->rows->len; i++) {
-		const LodeWait *row = &g_array_index(self->waits->rows, LodeWait, i);
-		bool is_for_them = row->reason == LODE_WAIT_JOIN ||
-		                   row->reason == LODE_WAIT_CONDITION;
-		path_ns += is_for_them && !row->is_idle ? row->path_ns : 0;
-	}
-	return path_ns >= LODE_WAIT_MOSTLY * self->waits->clock_ns;
-}
-
 /* What a thread waits there, of those that there are at once. */
 static double waiting_of_each(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
 	return MAX(bundle->most_ns, bundle->waiting_ns / threads_at_once(self, bundle)) /
 	       self->waits->clock_ns;
+}
+
+/* Whether another thread waits for threads meanwhile, as main does for a pool: then they are what
+ * the program's end waits for, and the pieces of the path, which change from thread to thread, do
+ * not say what a lock among them takes. */
+static bool is_waited_for(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
+{
+	double least_ns = LODE_WAIT_MOSTLY * waiting_of_each(self, bundle) * self->waits->clock_ns;
+
+	for (guint i = 0; i < self->waits->rows->len; i++) {
+		const LodeWait *row = &g_array_index(self->waits->rows, LodeWait, i);
+		uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+		if ((row->reason == LODE_WAIT_JOIN || row->reason == LODE_WAIT_CONDITION) &&
+			!row->is_idle && row->waiting_ns >= least_ns &&
+			!g_hash_table_contains(bundle->threads, &key))
+			return true;
+	}
+	return false;
 }
 
 static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
@@ -243,7 +246,8 @@ static void set_savings(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 	if (waits->has_path && is_for_another(self, bundle->first->reason))
 		bundle->high = fmax(
 			bundle->high, MIN(bundle->most_ns, active_path(self)) / waits->clock_ns);
-	if (waits->has_path && bundle->first->reason == LODE_WAIT_LOCK && is_path_for_threads(self))
+	if (waits->has_path && bundle->first->reason == LODE_WAIT_LOCK &&
+		g_hash_table_size(bundle->threads) > 1 && is_waited_for(self, bundle))
 		bundle->high = MIN(fmax(bundle->high, waiting_of_each(self, bundle)), 1);
 	if (waits->has_path && bundle->high >= LODE_LEAST_BY_CLOCK &&
 		lode_wait_bundle_is_held_in_waits(bundle))

@@ -87,8 +87,8 @@ bool lode_wait_bundle_is_held_in_sleep(const LodeWaitBundle *self);
 /* Whether it is for CPython's global lock, which no place in the program takes. */
 bool lode_wait_bundle_is_for_gil(const LodeWaitBundle *self);
 
-/* A sleep under a lock goes away with what waits for the lock, or is waited for by nobody. */
-bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *sleep);
+/* A sleep, or a wait for an answer, under a lock is what waits for the lock wait for. */
+bool lode_wait_bundle_is_under_lock(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle);
 
 /* Whether a program waits that its user does not build; and whether that is for a part of it, such
  * as a process that it starts of itself or one at the other end of a pair of sockets, which its

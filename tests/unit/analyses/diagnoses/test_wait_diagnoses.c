@@ -127,6 +127,29 @@ static void test_lock(void)
 	g_assert_true(all->is_by_clock && all->has_clock);
 }
 
+/* Who waits for an answer under a lock: the lock is the cause, and saves what its threads leave. */
+static void test_lock_in_request(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new(0.02, true);
+
+	made_wait(profile, wait_of(profile, LODE_WAIT_SOCKET, "tcp 10.0.0.1:80", "ask", 1, 0.9),
+		0.8 * S, 0.9 * S);
+	for (uint32_t i = 0; i < 4; i++) {
+		LodeWait row = wait_of(profile, LODE_WAIT_LOCK, "cache", "look_up", 10 + i, 0.8);
+		row.path_ns = 0;
+		row.holder_stack = stack_of(profile, "ask", 31);
+		row.holder_share = 0.9;
+		row.holder_call = "read";
+		made_wait(profile, row, 0.3 * S, 0.9 * S);
+		LODE_AT(profile->waits->rows, LodeWait, i + 1).cause = 1;
+	}
+	g_autoptr(LodeDiagnoses) all = diagnose(profile);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "wait-lock");
+	g_assert_true(fabs(one->clock_high - 0.75) < 1e-9);
+}
+
 /* Without the lock the threads still take the processors that there are. */
 static void test_lock_on_processors(void)
 {
@@ -1455,6 +1478,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/wait_diagnoses/lock", test_lock);
+	g_test_add_func("/wait_diagnoses/lock_in_request", test_lock_in_request);
 	g_test_add_func("/wait_diagnoses/lock_on_processors", test_lock_on_processors);
 	g_test_add_func("/wait_diagnoses/waits_without_cause", test_waits_without_cause);
 	g_test_add_func("/wait_diagnoses/lock_of_pool", test_lock_of_pool);
