@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct LodeScriptCommands LodeScriptCommands;
 
-/* Of a text of any kind; never NULL. */
+/* Of any text in UTF-8; never NULL. */
 LodeScriptCommands *lode_script_commands_new(const char *text, LodeScriptLanguage language);
 void lode_script_commands_free(LodeScriptCommands *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeScriptCommands, lode_script_commands_free)
@@ -40,9 +40,9 @@ guint lode_script_commands_n(const LodeScriptCommands *self);
 const LodeScriptCommand *lode_script_commands_at(const LodeScriptCommands *self, guint index);
 
 /*
- * The command that a process of a name executes, with its words as a shell reads them; where these
- * are not known (NULL), the only one of that name. The first of those with most letters that are
- * alike; NULL: none, or several without words.
+ * The command that a process of a name executes, with its words as a shell reads them (UTF-8);
+ * where these are not known (NULL), the only one of that name. The first of those with most letters
+ * that are alike; NULL: none, or several without words.
  */
 const LodeScriptCommand *lode_script_commands_find(
 	const LodeScriptCommands *self, const char *name, const char *command);
