@@ -506,11 +506,12 @@ static void set_small_aside(LodeDiagnoses *self)
 	}
 }
 
+/* A program that runs for a smaller part of the clock waits, also where it is not known for what.
+ */
+static const double HARDLY_RUNS = 0.2;
+
 /* Sets what diagnoses take and save of the time by the clock: their shares of all processor time
  * hold for the critical path, where one is known. */
-/* A program that runs for a smaller part of the clock waits, also where it is not known why. */
-static const double MOSTLY_WAITS = 0.2;
-
 static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 {
 	double threads = waits->running_ns + waits->waiting_ns;
@@ -518,7 +519,7 @@ static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 
 	self->has_clock = waits->clock_ns > 0;
 	self->is_by_clock = self->has_clock && waits->has_path &&
-	                    waits->path_running_ns < MOSTLY_WAITS * waits->clock_ns;
+	                    waits->path_running_ns < HARDLY_RUNS * waits->clock_ns;
 	for (guint i = 0; i < self->diagnoses->len && self->has_clock; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		self->is_by_clock |= one->scope == LODE_SCOPE_WAIT;
