@@ -583,7 +583,9 @@ const LodeScriptCommand *lode_script_commands_find(
 	const LodeScriptCommand *found = NULL;
 	int n = 0;
 
-	if (command == NULL || !g_shell_parse_argv(command, &n, &words, NULL))
+	/* arguments may be any bytes, of which GLib's functions for patterns would abort */
+	g_autofree char *valid = command != NULL ? g_utf8_make_valid(command, -1) : NULL;
+	if (valid == NULL || !g_shell_parse_argv(valid, &n, &words, NULL))
 		return find_by_name(self, name);
 	g_autofree char *all = joined(words, 0);
 	/* that of a script has its interpreter before it */

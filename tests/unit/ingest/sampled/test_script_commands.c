@@ -50,7 +50,7 @@ static void check(const LodeScriptCommands *commands, const Case *cases, size_t 
 	for (size_t i = 0; i < n; i++) {
 		const LodeScriptCommand *found = lode_script_commands_find(
 			commands, cases[i].name, cases[i].command);
-		g_test_message("%s: %s", cases[i].name, cases[i].command);
+		g_test_message("%s, case %zu", cases[i].name, i);
 		g_assert_cmpuint(found != NULL ? found->line : 0, ==, cases[i].line);
 		g_assert_cmpstr(found != NULL ? found->function : NULL, ==, cases[i].function);
 	}
@@ -141,6 +141,20 @@ static void test_deep(void)
 	g_assert_cmpuint(lode_script_commands_n(commands), <, 100000);
 }
 
+/* Arguments are any bytes, as names of files in another character set. */
+static void test_any_bytes(void)
+{
+	static const Case cases[] = {
+		{"cut", "cut -f1 \xe2.a_long_name", 2, NULL},
+		{"cut", "cut -f1 a_long_name\xe2", 0, NULL},
+		{"cut", "cut \xff", 0, NULL},
+	};
+	g_autoptr(LodeScriptCommands) commands = lode_script_commands_new(
+		"cut -f2\ncut -f1 $x.a_long_name\n", LODE_SCRIPT_OF_SHELL);
+
+	check(commands, cases, G_N_ELEMENTS(cases));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -149,5 +163,6 @@ int main(int argc, char **argv)
 	add_random_test("/script_commands/any_text", test_any_text,
 		"R02S6a0f1d2c3b4e5f60718293a4b5c6d7e8", NULL);
 	g_test_add_func("/script_commands/deep", test_deep);
+	g_test_add_func("/script_commands/any_bytes", test_any_bytes);
 	return g_test_run();
 }
