@@ -194,17 +194,25 @@ static bool is_interpreted(LodePlaces *places, const LodePlace *place)
 	return g_strcmp0(name_of_made(places, place), "Interpreter") == 0;
 }
 
+/* Reads a word of the stack. */
+static bool read_word(const LodeStackDump *dump, uint64_t address, uint64_t *out)
+{
+	uint64_t offset = address - dump->start;
+
+	if (dump->size < sizeof *out || offset > dump->size - sizeof *out)
+		return false;
+	memcpy(out, dump->bytes + offset, sizeof *out);
+	return true;
+}
+
 /* The place that a word of the stack returns to; false: it is not a return address. HotSpot's
  * interpreter jumps to what it calls, and gives it where to return to. */
 static bool read_return(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeStackDump *dump, uint64_t address, LodePlace *out_caller)
 {
-	uint64_t back, offset = address - dump->start;
+	uint64_t back;
 
-	if (dump->size < sizeof back || offset > dump->size - sizeof back)
-		return false;
-	memcpy(&back, dump->bytes + offset, sizeof back);
-	return back != 0 &&
+	return read_word(dump, address, &back) && back != 0 &&
 	       lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
 		       out_caller) == LODE_PLACE_FOUND &&
 	       out_caller->image != LODE_NONE &&
@@ -423,17 +431,6 @@ static bool is_of_runtime(LodePlaces *places, const LodePlace *place)
 		return name != NULL && strstr(name, " node:") != NULL;
 	const LodeFrame frame = {.function = (char *)name, .image = (char *)image->path};
 	return !lode_is_own_frame(&frame);
-}
-
-/* Reads a word of the stack. */
-static bool read_word(const LodeStackDump *dump, uint64_t address, uint64_t *out)
-{
-	uint64_t offset = address - dump->start;
-
-	if (dump->size < sizeof *out || offset > dump->size - sizeof *out)
-		return false;
-	memcpy(out, dump->bytes + offset, sizeof *out);
-	return true;
 }
 
 /*

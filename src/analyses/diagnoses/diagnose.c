@@ -48,7 +48,8 @@ static bool has_no_place(const LodeDiagnosis *self)
 	       (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_KERNEL);
 }
 
-/* From this part of the clock on. */
+/* A lock that saves a smaller part of the clock stands by what it saves, however many threads wait.
+ */
 static const double MUCH_BY_CLOCK = 0.25;
 
 /* What a diagnosis may save. Threads that wait for a lock wait for what it makes serial, whose own
@@ -531,7 +532,7 @@ static void set_clock(LodeDiagnoses *self, const LodeWaits *waits)
 }
 
 /* A program with so much of the time is what the others wait for. */
-static const double MOSTLY_THERE = 0.5;
+static const double MOST_OF_TIME = 0.5;
 
 /* Who waits at a pipe for a program that is told of waits for what costs there. */
 static void drop_pipes(LodeDiagnoses *self)
@@ -547,7 +548,7 @@ static void drop_pipes(LodeDiagnoses *self)
 			                              ? strchr(one->name, '@')
 			                              : NULL;
 			is_told = program != NULL && (strcmp(program + 1, pipe->object) == 0 ||
-							     one->time >= MOSTLY_THERE);
+							     one->time >= MOST_OF_TIME);
 		}
 		if (is_told)
 			g_ptr_array_remove_index(self->diagnoses, i);
@@ -630,7 +631,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	lode_unoptimised_diagnosis_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
 	lode_service_diagnoses_add(self, code);
-	lode_files_again_add(self, code);
+	lode_files_again_add(self, code, rules);
 	lode_repeated_calls_add(self, code, rules);
 	lode_kernel_diagnoses_add(self, &context);
 	finish(self, &context);

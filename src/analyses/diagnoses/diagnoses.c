@@ -76,6 +76,14 @@ LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope)
 	return self;
 }
 
+void lode_diagnosis_set_texts(
+	LodeDiagnosis *self, const char *explanation, const char *remedy, const char *source)
+{
+	self->explanation = g_strdup(explanation);
+	self->remedy = g_strdup(remedy);
+	self->source = g_strdup(source);
+}
+
 void lode_diagnosis_free(LodeDiagnosis *self)
 {
 	if (self == NULL)

@@ -102,6 +102,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDiagnoses, lode_diagnoses_free)
 
 /* One without places and texts, whose low is NAN; never NULL. Takes a copy of `cause`. */
 LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope);
+
+/* Of one that has none yet; copied, NULL: there is none. */
+void lode_diagnosis_set_texts(
+	LodeDiagnosis *self, const char *explanation, const char *remedy, const char *source);
 void lode_diagnosis_free(LodeDiagnosis *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDiagnosis, lode_diagnosis_free)
 

@@ -369,9 +369,7 @@ static LodeDiagnosis *diagnosis_new(const LodeServiceRule *rule, const char *nam
 				      : rule->service != NULL ? rule->service
 							      : rule->title);
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, diagnosis->service);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	return diagnosis;
 }
 

@@ -439,9 +439,7 @@ static void add_diagnosis(Search *self, const GArray *parts, guint first, guint 
 	take_places(self, diagnosis, is_of);
 	const LodeCauseRule *rule = main_rule(self, diagnosis);
 	diagnosis->title = g_strdup(rule->title);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	diagnosis->time = (weight - base) / context->total * context->user;
 	diagnosis->time_error = error_of(context, weight) / context->total * context->user;
 	double most = is_limit(self, diagnosis) ? MAX(rule->most, MOST_OF_LIMIT) : rule->most;

@@ -333,14 +333,6 @@ static bool is_of_loop(uint32_t stack, const void *data)
 
 /* --- diagnoses --- */
 
-static const LodeCauseRule *rule_of(const Search *self, const char *name)
-{
-	for (size_t i = 0; i < lode_cause_rules_n(self->rules); i++)
-		if (strcmp(lode_cause_rules_at(self->rules, i)->name, name) == 0)
-			return lode_cause_rules_at(self->rules, i);
-	return NULL;
-}
-
 /* What is in the function, or called in it, is of this cause. */
 static void drop_inside(Search *self, uint32_t function, double time)
 {
@@ -375,9 +367,7 @@ static void add_diagnosis(
 	diagnosis->time_error = samples > 0 ? sqrt(share * (1 - MIN(share, 1)) / samples) : 0;
 	drop_inside(self, called, diagnosis->time);
 	diagnosis->title = g_strdup_printf("%s: %s", rule->title, name);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	diagnosis->places = diagnosis->functions = 1;
 	g_array_append_val(diagnosis->at, place);
 	lode_diagnosis_set_saves(diagnosis, rule->least, rule->most, MOST_SAVED);
@@ -436,8 +426,8 @@ static void look_at_call(Search *self, const LodeEdge *edge)
 		self->code->context->costs, is_function, is_of_loop, &asked);
 	if (sampled.weight >= LEAST_TIME * self->code->context->total &&
 		sampled.turns >= LEAST_TURNS)
-		add_diagnosis(self, rule_of(self, "the same call again"), called, edge->source,
-			sampled.weight);
+		add_diagnosis(self, lode_cause_rules_named(self->rules, "the same call again"),
+			called, edge->source, sampled.weight);
 }
 
 /* --- recursion --- */
@@ -502,8 +492,8 @@ static void look_at_recursion(Search *self, uint32_t function)
 		calls++;
 	}
 	if (calls >= FEW_CALLS && stores_nothing(self, function) && is_pure(self, function, 0))
-		add_diagnosis(
-			self, rule_of(self, "recursion without memory"), function, first, weight);
+		add_diagnosis(self, lode_cause_rules_named(self->rules, "recursion without memory"),
+			function, first, weight);
 }
 
 void lode_repeated_calls_add(

@@ -474,9 +474,7 @@ static void add_diagnosis(
 	                           : lode_service_parts_share(self, sums.saves) / share;
 	lode_diagnosis_set_saves(diagnosis, LEAST_SAVED * factor, most * factor, MOST_OF_ALL);
 	diagnosis->enters = g_strdup(rule->enters);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	add_evidence(self, diagnosis, &sums);
 	set_scope(self, diagnosis, &sums);
 	if (diagnosis->function == NULL && rule->makers != NULL)

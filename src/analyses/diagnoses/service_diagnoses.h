@@ -16,6 +16,7 @@
 #pragma once
 
 #include "analyses/diagnoses/costed_code.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
 
 /* Adds them, by falling time. */
 void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code);
@@ -29,4 +30,5 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeCostedCode *code);
  * Samples of opening are few, but come again and again, and take turns with others; so do those of
  * the function. What file it is no sample tells.
  */
-void lode_files_again_add(LodeDiagnoses *out, const LodeCostedCode *code);
+void lode_files_again_add(
+	LodeDiagnoses *out, const LodeCostedCode *code, const LodeCauseRules *rules);

@@ -233,9 +233,7 @@ void lode_unoptimised_diagnosis_add(
 	diagnosis->time = share * context->user;
 	diagnosis->time_error = error * context->user;
 	diagnosis->title = g_strdup(rule->title);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	lode_diagnosis_set_saves(diagnosis, rule->least, rule->most, MOST_SAVED);
 	lode_diagnosis_add_evidence(diagnosis, 100 * diagnosis->time, "%",
 		"%.1f %% of the time in %u function%s whose variables are in the frame, not in "

@@ -8,13 +8,10 @@
 
 #include <string.h>
 
-enum { MANY = 20, SEVERAL = 3 };
+enum { SEVERAL = 3 };
 
 /* Of the lives of shells. */
 static const double MOSTLY = 0.5;
-
-/* A process that lives no longer was mostly started and ended. */
-static const double SHORT_NS = 20e6;
 
 /* No more at once are one after the other; of copies the time that they are waited for is shorter
  * than their lives. Of many processors, fewer leave some without work. */
@@ -150,7 +147,7 @@ static LodeChildrenKind kind_of(const LodeChildren *self, double parents, double
 {
 	double each = self->processes / parents, one = self->are_copies ? ONE_COPY : ONE;
 
-	if (each >= MANY && self->life_ns <= SHORT_NS)
+	if (each >= LODE_MANY_CHILDREN && self->life_ns <= LODE_SHORT_LIFE_NS)
 		return LODE_CHILDREN_SHORT;
 	if (each >= SEVERAL && self->at_once < one && processors != 1)
 		return LODE_CHILDREN_SERIAL;

@@ -7,10 +7,8 @@
 
 #include <string.h>
 
-/* So many, each of which lives for so long at most, were mostly started and ended; on a busy
- * machine, those that ran for so long at most. */
-enum { MANY = 20 };
-static const double SHORT_NS = 20e6, SHORT_RUN_NS = 4e6, SHORT_BUSY_NS = 100e6;
+/* On a busy machine, those that ran for so long at most, and lived for so long. */
+static const double SHORT_RUN_NS = 4e6, SHORT_BUSY_NS = 100e6;
 
 typedef struct {
 	const LodeWaits *waits;
@@ -85,8 +83,8 @@ static bool is_short(const Family *self)
 {
 	double life = self->lives_ns / self->processes, run = self->running_ns / self->processes;
 
-	return self->processes >= MANY &&
-	       (life <= SHORT_NS || (run <= SHORT_RUN_NS && life <= SHORT_BUSY_NS));
+	return self->processes >= LODE_MANY_CHILDREN &&
+	       (life <= LODE_SHORT_LIFE_NS || (run <= SHORT_RUN_NS && life <= SHORT_BUSY_NS));
 }
 
 static void append(GArray *found, uint32_t parent, const Family *family)

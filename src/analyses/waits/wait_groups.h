@@ -108,6 +108,10 @@ char *lode_wait_group_reason(const LodeWaitGroup *self);
  *   sed     ╰━━━━━╯ ╰━━━━━╯ ╰━━━━━╯      3 processes, 1 at once
  */
 
+/* So many processes are many; one that lives no longer was mostly started and ended. */
+enum { LODE_MANY_CHILDREN = 20 };
+#define LODE_SHORT_LIFE_NS 20e6
+
 typedef enum {
 	LODE_CHILDREN_UNKNOWN, /* no program is known, as of a part */
 	LODE_CHILDREN_FEW,     /* what they do themselves says more */

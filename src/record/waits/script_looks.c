@@ -129,9 +129,14 @@ static bool has_changed(LodeScriptLooks *self)
 	return true;
 }
 
+static gint64 key_of_program(const LodeScriptLooks *self)
+{
+	return (gint64)((uint64_t)self->device << 40 ^ (uint64_t)self->inode);
+}
+
 static WithoutScripts *program_of(const LodeScriptLooks *self)
 {
-	gint64 key = (gint64)((uint64_t)self->device << 40 ^ (uint64_t)self->inode);
+	gint64 key = key_of_program(self);
 
 	return g_hash_table_lookup(self->common->programs, &key);
 }
@@ -139,7 +144,7 @@ static WithoutScripts *program_of(const LodeScriptLooks *self)
 /* What was found, or not, holds for the program's other processes. */
 static void note_program(LodeScriptLooks *self, bool has_scripts, uint64_t now_ns)
 {
-	gint64 key = (gint64)((uint64_t)self->device << 40 ^ (uint64_t)self->inode);
+	gint64 key = key_of_program(self);
 	WithoutScripts *program = program_of(self);
 
 	if (has_scripts || self->is_named) {

@@ -123,6 +123,7 @@ static const struct {
 	{"atomic operation", "! kind:atomic op:lock_add"},
 	{"the same call again", "! call:again"},
 	{"recursion without memory", "! call:recursion"},
+	{"a file read again", "! call:file"},
 	{"code without optimisation", "! code:unoptimised"},
 	{"square root", "! op:sqrtsd kind:div"},
 	{"behind a division", "! op:mov kind:load behind:div"},

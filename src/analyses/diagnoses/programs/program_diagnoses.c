@@ -205,9 +205,7 @@ static void add_diagnosis(
 	one->title = g_strdup_printf("%s: %s", self->program->name, rule->title);
 	one->name = g_strdup_printf("%s@%s", rule->cause, self->program->name);
 	one->time = share;
-	one->explanation = g_strdup(rule->explanation);
-	one->remedy = g_strdup(rule->remedy);
-	one->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(one, rule->explanation, rule->remedy, rule->source);
 	lode_diagnosis_set_saves(one, rule->saves_least, rule->saves_most, 0.99);
 	if (match->map != NULL)
 		lode_diagnosis_add_evidence(one, 100 * share, "%",

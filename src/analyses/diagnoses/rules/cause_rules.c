@@ -154,6 +154,14 @@ const LodeCauseRule *lode_cause_rules_at(const LodeCauseRules *self, size_t inde
 	return &rule->public;
 }
 
+const LodeCauseRule *lode_cause_rules_named(const LodeCauseRules *self, const char *name)
+{
+	for (size_t i = 0; i < lode_cause_rules_n(self); i++)
+		if (strcmp(lode_cause_rules_at(self, i)->name, name) == 0)
+			return lode_cause_rules_at(self, i);
+	return NULL;
+}
+
 /* --- matching --- */
 
 void lode_cause_rules_add_words(

@@ -35,6 +35,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCauseRules, lode_cause_rules_free)
 size_t lode_cause_rules_n(const LodeCauseRules *self);
 const LodeCauseRule *lode_cause_rules_at(const LodeCauseRules *self, size_t index);
 
+/* NULL: there is none of that name. */
+const LodeCauseRule *lode_cause_rules_named(const LodeCauseRules *self, const char *name);
+
 /* Which of the rules' words some attributes match. */
 enum { LODE_CAUSE_MAX_WORDS = 512 };
 typedef struct {

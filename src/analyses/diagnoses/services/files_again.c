@@ -12,7 +12,7 @@
 /* Fewer samples, or turns, may be of a file that is read once; with less of the time it is no
  * matter. */
 enum { LEAST_SAMPLES = 4, LEAST_OPENING = 6, LEAST_TURNS = 8 };
-static const double LEAST_SHARE = 0.4, MOST_SAVED = 0.97;
+static const double LEAST_SHARE = 0.4, MOST_SAVED = 0.99;
 
 typedef struct {
 	const LodeDiagnosisContext *context;
@@ -119,45 +119,40 @@ static uint32_t find_line(const Search *self, guint *out_samples)
 	return found;
 }
 
-static void add(LodeDiagnoses *out, const Search *self, uint32_t line, double share, guint samples)
+static void add(LodeDiagnoses *out, const Search *self, const LodeCauseRule *rule, uint32_t line,
+	double share, guint samples)
 {
 	const LodeFrame *frame = frame_at(self->context->profile->stacks, line);
-	LodeDiagnosis *diagnosis = lode_diagnosis_new("repeated-work", LODE_SCOPE_SERVICE);
+	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 
-	diagnosis->title = g_strdup("a file that is opened and read at each call");
+	diagnosis->title = g_strdup(rule->title);
 	diagnosis->service = g_strdup("files that are read again");
-	diagnosis->name = g_strdup_printf("%s@%s", diagnosis->cause, frame->function);
-	diagnosis->explanation = g_strdup(
-		"The function opens a file, reads it and takes it apart each time that it is "
-		"called, and it is called again and again.");
-	diagnosis->remedy = g_strdup(
-		"Read it once and keep what it says, where it is the same file: a variable outside "
-		"of the function, functools.lru_cache, a hash that is filled at the first call, "
-		"@x ||= …; of many files, an index of what is asked for.");
-	diagnosis->source = g_strdup("Python documentation, functools.lru_cache; perldoc Memoize");
+	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, frame->function);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	diagnosis->time = share;
 	diagnosis->function = g_strdup(frame->function);
 	diagnosis->file = g_strdup(frame->file);
 	diagnosis->line = frame->line;
 	diagnosis->places = diagnosis->functions = 1;
-	lode_diagnosis_set_saves(diagnosis, (double)NAN, MOST_SAVED, 0.99);
+	lode_diagnosis_set_saves(diagnosis, rule->least, rule->most, MOST_SAVED);
 	lode_diagnosis_add_evidence(diagnosis, 100 * share, "%",
 		"%.1f %% of the %s is in this function and what it calls", 100 * share,
 		lode_diagnosis_weight(self->context));
 	lode_diagnosis_add_evidence(diagnosis, samples, "samples",
-		"%u samples of opening files there, which takes some 20 µs; they and those of "
-		"other code take turns",
+		"%u samples of opening files there; they and those of other code take turns",
 		samples);
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }
 
-void lode_files_again_add(LodeDiagnoses *out, const LodeCostedCode *code)
+void lode_files_again_add(
+	LodeDiagnoses *out, const LodeCostedCode *code, const LodeCauseRules *rules)
 {
+	const LodeCauseRule *rule = lode_cause_rules_named(rules, "a file read again");
 	const LodeDiagnosisContext *context = code->context;
 	const LodeFunctionCosts *costs = context->costs;
 	guint samples, n = costs != NULL ? costs->functions->len : 0;
 
-	if (n == 0 || context->profile->stacks == NULL || costs->stacks == NULL ||
+	if (rule == NULL || n == 0 || context->profile->stacks == NULL || costs->stacks == NULL ||
 		!lode_function_costs_have_scripts(costs) || !(context->total > 0))
 		return;
 	g_autofree bool *opens = g_new0(bool, n);
@@ -172,5 +167,5 @@ void lode_files_again_add(LodeDiagnoses *out, const LodeCostedCode *code)
 	const LodeSampledTurns turns = lode_sampled_turns(costs, is_function, NULL, &self);
 	double share = turns.weight / context->total * context->user;
 	if (turns.turns >= LEAST_TURNS && share >= LEAST_SHARE)
-		add(out, &self, line, share, samples);
+		add(out, &self, rule, line, share, samples);
 }

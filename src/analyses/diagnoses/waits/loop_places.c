@@ -8,7 +8,6 @@
 #include "analyses/diagnoses/waits/wait_bundles.h"
 
 #include "base/arrays/sum_table.h"
-#include "model/causes.h"
 #include "model/lines/own_lines.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -102,15 +101,12 @@ LodeWaitPlace lode_wait_loop_place(const LodeWaitDiagnosing *self, const LodeWai
 	LodeWaitReason reason = bundle->first->reason;
 	g_autoptr(GPtrArray) frames = g_ptr_array_new();
 	g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(double));
-	uint32_t event = self->event != LODE_NONE
-	                         ? lode_profile_event_as_sampled(self->profile, self->event)
-	                         : LODE_NONE;
+	uint32_t event = lode_wait_sampled_event(self);
 	double best, all, ignored;
 
 	if (stacks == NULL || (reason != LODE_WAIT_POLL && reason != LODE_WAIT_SOCKET &&
 				      reason != LODE_WAIT_SLEEP))
 		return (LodeWaitPlace){0};
-	event = event != LODE_NONE ? event : self->event;
 	uint64_t first_ns = first_wait_ns(self, bundle);
 	for (guint i = 0; i < stacks->samples->len; i++) {
 		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);

@@ -123,9 +123,7 @@ void lode_wait_repeats_add(
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
 	diagnosis->object = programs_text(self, repeats);
 	diagnosis->title = g_strdup_printf("%s: %s", rule->title, diagnosis->object);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, by);
 	diagnosis->clock_high = MIN(repeats->high_ns / self->waits->clock_ns, 1);
 	diagnosis->clock_low = repeats->at_once <= ONE_AT_A_TIME

@@ -2,7 +2,6 @@
 #include "analyses/diagnoses/waits/wait_bundles.h"
 
 #include "base/arrays/sum_table.h"
-#include "model/causes.h"
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/stacks.h"
@@ -23,15 +22,12 @@ static bool does_wait(const LodeWaitDiagnosing *self, const LodeWaitBundle *bund
 static LodeWaitRuns find_by_samples(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
 	const LodeStacks *stacks = self->profile->stacks;
-	uint32_t event = self->event != LODE_NONE
-	                         ? lode_profile_event_as_sampled(self->profile, self->event)
-	                         : LODE_NONE;
+	uint32_t event = lode_wait_sampled_event(self);
 	g_autoptr(GHashTable) functions = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	g_autoptr(GHashTable) lines = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	LodeWaitRuns most = {0};
 	double all = 0, best = 0, line = 0;
 
-	event = event != LODE_NONE ? event : self->event;
 	for (guint i = 0; stacks != NULL && i < stacks->samples->len; i++) {
 		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
 		if (sample->event != event || does_wait(self, bundle, sample->thread))

@@ -112,9 +112,7 @@ static bool add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeSt
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_WAIT);
 	diagnosis->object = g_strdup(started->children.text);
 	diagnosis->title = g_strdup_printf("%s: %s", rule->title, diagnosis->object);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, by);
 	diagnosis->clock_high = saves;
 	diagnosis->clock_low = NAN;

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sum_table.h"
 #include "base/text/command_words.h"
+#include "model/causes.h"
 #include "model/process.h"
 #include "model/profile.h"
 
@@ -22,6 +23,15 @@ static void bundle_free(void *data)
 	g_hash_table_unref(self->threads);
 	lode_children_clear(&self->children);
 	g_free(self);
+}
+
+uint32_t lode_wait_sampled_event(const LodeWaitDiagnosing *self)
+{
+	uint32_t event = self->event != LODE_NONE
+	                         ? lode_profile_event_as_sampled(self->profile, self->event)
+	                         : LODE_NONE;
+
+	return event != LODE_NONE ? event : self->event;
 }
 
 GPtrArray *lode_wait_bundles_new(void)

@@ -51,6 +51,9 @@ typedef struct {
 	double share;
 } LodeWaitRuns;
 
+/* The event that stacks' samples of its time are of; LODE_NONE: there is none. */
+uint32_t lode_wait_sampled_event(const LodeWaitDiagnosing *self);
+
 /* Of LodeWaitBundle; empty. The caller unrefs it. */
 GPtrArray *lode_wait_bundles_new(void);
 

@@ -427,9 +427,7 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 	diagnosis->title = diagnosis->object != NULL
 	                           ? g_strdup_printf("%s: %s", rule->title, diagnosis->object)
 	                           : g_strdup(rule->title);
-	diagnosis->explanation = g_strdup(rule->explanation);
-	diagnosis->remedy = g_strdup(rule->remedy);
-	diagnosis->source = g_strdup(rule->source);
+	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	const char *named = lode_wait_group_is_of_object(bundle->first)
 	                            ? bundle->first->object
 	                            : bundle->first->place.function;
