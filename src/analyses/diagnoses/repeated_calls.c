@@ -321,14 +321,21 @@ static bool is_function(uint32_t function, const void *data)
 	return function == ((const Asked *)data)->function;
 }
 
-/* Whether samples of a stack are at the loop's own instructions. */
+/* Whether samples of a stack are at the loop's own instructions or in what these call. */
 static bool is_of_loop(uint32_t stack, const void *data)
 {
 	const Asked *asked = data;
 	const Search *self = asked->search;
-	uint32_t at = lode_stacks_instruction(self->profile->stacks, stack);
+	const LodeStacks *stacks = self->profile->stacks;
+	uint32_t at = lode_stacks_instruction(stacks, stack), n = self->profile->instructions->len;
+	bool is_of = at < n && self->code->loops[at] == asked->loop;
 
-	return at < self->profile->instructions->len && self->code->loops[at] == asked->loop;
+	for (; stack != LODE_NONE && !is_of;
+		stack = LODE_AT(stacks->stacks, LodeStack, stack).outer) {
+		at = lode_function_costs_call_around(self->code->context->costs, stack);
+		is_of = at < n && self->code->loops[at] == asked->loop;
+	}
+	return is_of;
 }
 
 /* --- diagnoses --- */
