@@ -149,7 +149,8 @@ static void write_verb(const LodeVerb *verb, LodeHelp help, FILE *out)
 	g_autofree LodeParameterGroup *groups = lode_verb_groups(verb);
 	guint n_rare = help != LODE_HELP_ALL ? count_rare(groups) : 0;
 
-	fprintf(out, "Usage: lode %s [OPTION…] %s\n\n", verb->name, verb->arguments);
+	fprintf(out, "Usage: lode %s [OPTION…]%s%s\n\n", verb->name,
+		verb->arguments[0] != '\0' ? " " : "", verb->arguments);
 	g_autofree char *first = g_utf8_strup(verb->summary, 1);
 	g_autofree char *summary = g_strconcat(first, verb->summary + 1, ".", NULL);
 	write_wrapped(out, summary, 0, 0);

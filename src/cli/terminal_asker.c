@@ -16,8 +16,9 @@
 typedef struct {
 	LodeAsking asking;
 	const char *verb;
-	LodeTerminalProgress *screen;
-	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read yet */
+	LodeTerminalProgress *screen; /* NULL: the answer goes to a stream, and notes after it */
+	GString *notes;               /* then */
+	GPtrArray *profiles;          /* LodeProfile, by the file's number; NULL: not read yet */
 	LodeMiningRun *run;
 	GPtrArray *runs;
 	char *noted; /* of the profile read last; NULL */
@@ -196,6 +197,10 @@ static void note(LodeAsking *asking, const char *text)
 {
 	Terminal *self = terminal_of(asking);
 
+	if (self->notes != NULL) {
+		g_string_append_printf(self->notes, "%s\n", text);
+		return;
+	}
 	lode_terminal_progress_hide(self->screen);
 	lode_display_line(stderr, "lode %s: %s", self->verb, text);
 }
@@ -220,22 +225,50 @@ static void terminal_clear(Terminal *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Terminal, terminal_clear)
 
-int lode_terminal_ask(const LodeVerb *question, void *options, char **arguments, GError **error)
+static Terminal terminal_of_files(const LodeVerb *question, char **arguments)
 {
-	g_auto(LodeTerminalProgress) screen;
-	g_auto(Terminal) self = {
+	return (Terminal){
 		.asking = {.asker = &asker,
 			.paths = (const char *const *)arguments,
 			.names = (const char *const *)arguments},
 		.verb = question->name,
-		.screen = &screen,
 		.profiles = g_ptr_array_new_with_free_func((GDestroyNotify)lode_profile_free),
 	};
+}
 
-	lode_terminal_progress_init(&screen);
-	self.asking.progress = &screen.progress;
+static int ask(
+	Terminal *self, const LodeVerb *question, void *options, char **arguments, GError **error)
+{
 	if (!check_files(question, arguments, error))
 		return LODE_EXIT_USAGE;
-	return question->answer(&self.asking, options, error) ? self.asking.status
-	                                                      : LODE_EXIT_FAILED;
+	return question->answer(&self->asking, options, error) ? self->asking.status
+	                                                       : LODE_EXIT_FAILED;
+}
+
+int lode_terminal_ask(const LodeVerb *question, void *options, char **arguments, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+	g_auto(Terminal) self = terminal_of_files(question, arguments);
+
+	lode_terminal_progress_init(&screen);
+	self.screen = &screen;
+	self.asking.progress = &screen.progress;
+	return ask(&self, question, options, arguments, error);
+}
+
+bool lode_terminal_ask_into(
+	const LodeVerb *question, void *options, char **arguments, FILE *out, GError **error)
+{
+	g_autoptr(GString) notes = g_string_new(NULL);
+	g_auto(Terminal) self = terminal_of_files(question, arguments);
+	g_autoptr(GError) failed = NULL;
+
+	self.notes = notes;
+	self.asking.out = out;
+	ask(&self, question, options, arguments, &failed);
+	fputs(notes->str, out);
+	if (failed == NULL)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&failed));
+	return false;
 }

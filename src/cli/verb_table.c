@@ -30,6 +30,8 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_classify,
 	&lode_verb_serve,
 	&lode_question_info,
+	&lode_verb_mcp,
+	&lode_verb_guide,
 	NULL,
 };
 

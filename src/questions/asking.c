@@ -30,7 +30,7 @@ const LodeKeptKind lode_kept_list = {ref_list, unref_list};
 
 FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error)
 {
-	if (self->is_page)
+	if (self->out != NULL)
 		return self->out;
 	self->file = lode_output_file_open(path, error);
 	if (self->file == NULL)
@@ -83,7 +83,7 @@ static bool show_in_pager(const char *text, size_t size)
 
 bool lode_asking_end(LodeAsking *self, GError **error)
 {
-	if (self->is_page)
+	if (self->file == NULL)
 		return true;
 	if (self->paged != NULL) {
 		FILE *out = lode_output_file_stream(self->file);

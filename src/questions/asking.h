@@ -87,8 +87,8 @@ struct LodeAsking {
 	const LodeProgress *progress;
 	bool is_page;
 	LodeTerminal terminal; /* of lode_asking_begin()'s stream */
-	FILE *out;             /* of the page; otherwise NULL until lode_asking_begin() */
-	LodeOutputFile *file;  /* of a terminal */
+	FILE *out; /* where an asker keeps the answer; else NULL until lode_asking_begin() */
+	LodeOutputFile *file; /* of a terminal */
 	/* Set before lode_asking_begin(): on a screen, standard output goes through a pager. */
 	bool is_paged;
 	FILE *paged; /* what it will show is gathered here */
@@ -98,7 +98,7 @@ struct LodeAsking {
 	int status;
 };
 
-/* The stream for the answer: the page's, the file `path`, or standard output (NULL). Errors: _IO.
+/* The stream for the answer: the asker's, the file `path`, or standard output (NULL). Errors: _IO.
  */
 FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error);
 
