@@ -274,13 +274,6 @@ static LodeLoopBytes bytes_of(const void *data, uint32_t node)
 	                                                : (LodeLoopBytes){NULL, 0};
 }
 
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
-{
-	LodeLoopBytes bytes = bytes_of(data, node);
-
-	return bytes.bytes != NULL && lode_register_advance_decode(out, bytes.bytes, bytes.size);
-}
-
 /* The function in the profile that a node calls directly. */
 static uint32_t called_by(const void *data, uint32_t node)
 {
@@ -313,7 +306,6 @@ static LodeLoopCode loop_code(
 {
 	return (LodeLoopCode){
 		.graph = graph,
-		.advance = advance_of,
 		.bytes = bytes_of,
 		.leaves = (const bool *)(const void *)scratch->leaves->data,
 		.data = advancing,

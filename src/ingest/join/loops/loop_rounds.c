@@ -2,6 +2,7 @@
 #include "ingest/join/loops/loop_rounds.h"
 
 #include "base/arrays/sort_order.h"
+#include "images/instructions/register_terms.h"
 #include "images/instructions/register_test.h"
 #include "model/index.h"
 
@@ -23,7 +24,7 @@ struct LodeLoopRounds {
 	const LodeLoopCode *code;
 	GArray *loops; /* Loop × nodes */
 	LodeNaturalLoop loop;
-	LodeLoopInductions inductions;
+	LodeLoopForms forms;
 	GArray *pending; /* uint32_t: nodes from which to go back */
 	GArray *marks;   /* bool × nodes: they were among these */
 };
@@ -33,7 +34,7 @@ LodeLoopRounds *lode_loop_rounds_new(void)
 	LodeLoopRounds *self = g_new0(LodeLoopRounds, 1);
 
 	lode_natural_loop_init(&self->loop);
-	lode_loop_inductions_init(&self->inductions);
+	lode_loop_forms_init(&self->forms);
 	self->loops = g_array_new(FALSE, FALSE, sizeof(Loop));
 	self->pending = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->marks = g_array_new(FALSE, TRUE, sizeof(bool));
@@ -45,7 +46,7 @@ void lode_loop_rounds_free(LodeLoopRounds *self)
 	if (self == NULL)
 		return;
 	lode_natural_loop_clear(&self->loop);
-	lode_loop_inductions_clear(&self->inductions);
+	lode_loop_forms_clear(&self->forms);
 	g_array_unref(self->loops);
 	g_array_unref(self->pending);
 	g_array_unref(self->marks);
@@ -231,7 +232,7 @@ static bool find_first(const LodeLoopRounds *self, unsigned number, First *out)
 		*out = (First){added, node, number, false};
 		const LodeDependenceNode *at = &code->graph->nodes[node];
 		LodeLoopBytes bytes = code->bytes(code->data, node);
-		LodeRegisterAdvance advance;
+		LodeRegisterTerms terms;
 		uint8_t target;
 		uint64_t value;
 		if (!at->is_known || bytes.bytes == NULL || at->is_call)
@@ -245,11 +246,12 @@ static bool find_first(const LodeLoopRounds *self, unsigned number, First *out)
 			return true;
 		}
 		if (is_changed) {
-			if (!code->advance(code->data, node, &advance) || advance.target != number)
+			if (!lode_register_terms_decode(&terms, bytes.bytes, bytes.size) ||
+				terms.width == 0 || terms.target != number)
 				return !is_short;
-			number = advance.source;
-			added += (uint64_t)advance.constant;
-			is_short |= advance.width == 32;
+			number = terms.terms[0].number;
+			added += (uint64_t)terms.constant;
+			is_short |= terms.width == 32;
 		}
 		*out = (First){added, node, number, true};
 		/* Calls lead to the first instruction, too. */
@@ -290,19 +292,18 @@ typedef struct {
 
 static bool find_line(const LodeLoopRounds *self, uint32_t node, unsigned number, Line *out)
 {
-	LodeLoopValue value;
+	LodeLoopValue value = lode_loop_forms_at(&self->forms, node, number).value;
 
-	if (!lode_loop_inductions_value(&self->inductions, node, number, &value) ||
-		value.origin == LODE_LOOP_UNKNOWN)
+	if (value.origin == LODE_LOOP_UNKNOWN)
 		return false;
 	unsigned origin = value.origin;
-	bool is_unchanged = (self->inductions.unchanged >> origin & 1) != 0;
-	if ((!is_unchanged && self->inductions.steps[origin] == 0) ||
+	bool is_unchanged = (self->forms.unchanged >> origin & 1) != 0;
+	if ((!is_unchanged && self->forms.steps[origin] == 0) ||
 		!find_first(self, origin, &out->first))
 		return false;
 	out->first.constant += value.constant;
-	out->step = is_unchanged ? 0 : self->inductions.steps[origin];
-	out->width = is_unchanged ? value.width : MIN(value.width, self->inductions.widths[origin]);
+	out->step = is_unchanged ? 0 : self->forms.steps[origin];
+	out->width = is_unchanged ? value.width : MIN(value.width, self->forms.widths[origin]);
 	return true;
 }
 
@@ -369,8 +370,7 @@ static double count_rounds(LodeLoopRounds *self)
 	LodeLoopBytes bytes = code->bytes(code->data, jump);
 	if (bytes.bytes == NULL || !lode_test_jump_decode(&stop, bytes.bytes, bytes.size) ||
 		(test.is_equality && stop.kind != LODE_TEST_EQUAL) ||
-		!lode_loop_inductions_find(
-			&self->inductions, &self->loop, code->advance, code->data) ||
+		!lode_loop_forms_find(&self->forms, &self->loop, code, NULL) ||
 		!find_line(self, test_node, test.left, &counter))
 		return 0;
 	limit.first.constant = (uint64_t)test.constant;

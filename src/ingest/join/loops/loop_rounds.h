@@ -15,25 +15,7 @@
  */
 #pragma once
 
-#include "ingest/join/loops/loop_inductions.h"
-
-/* The bytes of an instruction. */
-typedef struct {
-	const uint8_t *bytes; /* NULL: they are not known */
-	size_t size;
-} LodeLoopBytes;
-
-typedef LodeLoopBytes (*LodeLoopBytesFunc)(const void *data, uint32_t node);
-
-/* A function's code, with all ways that it has. */
-typedef struct {
-	const LodeDependenceGraph *graph;
-	LodeAdvanceFunc advance;
-	LodeLoopBytesFunc bytes;
-	const bool *leaves; /* of each node: it may lead out of these nodes, as a return does; NULL:
-	                       not known, and so are rounds */
-	const void *data;
-} LodeLoopCode;
+#include "ingest/join/loops/loop_forms.h"
 
 typedef struct LodeLoopRounds LodeLoopRounds;
 LodeLoopRounds *lode_loop_rounds_new(void);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/loops/loop_strides.h"
 
-#include "ingest/join/loops/register_forms.h"
 #include "model/index.h"
 
 #include <string.h>
 
 enum {
 	LINE = 64,
-	LEAST_APART = 16,   /* bytes */
-	MOST_ACCESSES = 32, /* of a loop whose bytes are counted */
-	MOST_NESTED = 32,   /* loops are followed whose nodes are so many times the function's */
+	LEAST_APART = 16,    /* bytes */
+	MOST_ACCESSES = 32,  /* of a loop whose bytes are counted */
+	MOST_BODY = 1 << 12, /* instructions of a loop that is followed */
+	MOST_NESTED = 32,    /* loops are followed whose nodes are so many times the function's */
 };
 
 /* A loop at hand. */
 typedef struct {
 	LodeNaturalLoop loop;
-	LodeLoopInductions inductions;
-	LodeRegisterForms forms;
+	LodeLoopForms forms;
 	uint32_t head; /* LODE_LOOP_OF_CALL: none, or it could not be followed */
 } Followed;
 
@@ -25,7 +24,6 @@ struct LodeLoopStrides {
 	const LodeLoopCode *code;
 	uint64_t n_followed; /* nodes of loops of the function, added up */
 	LodeLoopRounds *rounds;
-	GArray *terms; /* LodeNodeTerms × nodes */
 	Followed inner, outer;
 };
 
@@ -42,15 +40,13 @@ typedef struct {
 static void init(Followed *self)
 {
 	lode_natural_loop_init(&self->loop);
-	lode_loop_inductions_init(&self->inductions);
-	lode_register_forms_init(&self->forms);
+	lode_loop_forms_init(&self->forms);
 }
 
 static void clear(Followed *self)
 {
 	lode_natural_loop_clear(&self->loop);
-	lode_loop_inductions_clear(&self->inductions);
-	lode_register_forms_clear(&self->forms);
+	lode_loop_forms_clear(&self->forms);
 }
 
 LodeLoopStrides *lode_loop_strides_new(void)
@@ -58,7 +54,6 @@ LodeLoopStrides *lode_loop_strides_new(void)
 	LodeLoopStrides *self = g_new0(LodeLoopStrides, 1);
 
 	self->rounds = lode_loop_rounds_new();
-	self->terms = g_array_new(FALSE, FALSE, sizeof(LodeNodeTerms));
 	init(&self->inner);
 	init(&self->outer);
 	return self;
@@ -69,25 +64,9 @@ void lode_loop_strides_free(LodeLoopStrides *self)
 	if (self == NULL)
 		return;
 	lode_loop_rounds_free(self->rounds);
-	g_array_unref(self->terms);
 	clear(&self->inner);
 	clear(&self->outer);
 	g_free(self);
-}
-
-static void decode_terms(LodeLoopStrides *self)
-{
-	const LodeLoopCode *code = self->code;
-
-	g_array_set_size(self->terms, 0);
-	for (uint32_t i = 0; i < code->graph->n; i++) {
-		LodeLoopBytes bytes = code->bytes(code->data, i);
-		LodeNodeTerms terms = {.is_known = false};
-		if (bytes.bytes != NULL && code->graph->nodes[i].loop_depth > 0)
-			terms.is_known = lode_register_terms_decode(
-				&terms.terms, bytes.bytes, bytes.size);
-		g_array_append_val(self->terms, terms);
-	}
 }
 
 /* `inner`: whose first iteration alone is asked for; NULL: none. */
@@ -99,11 +78,8 @@ static bool follow(
 
 	self->n_followed += loop->loop.body->len;
 	bool is_followed = is_found && self->n_followed <= (uint64_t)MOST_NESTED * code->graph->n &&
-	                   lode_loop_inductions_find(
-				   &loop->inductions, &loop->loop, code->advance, code->data) &&
-	                   lode_register_forms_find(&loop->forms, &loop->loop,
-				   (const LodeNodeTerms *)(const void *)self->terms->data,
-				   loop->inductions.unchanged, inner);
+	                   loop->loop.body->len <= MOST_BODY &&
+	                   lode_loop_forms_find(&loop->forms, &loop->loop, code, inner);
 
 	loop->head = is_followed ? head : LODE_LOOP_OF_CALL;
 	return is_followed;
@@ -112,10 +88,10 @@ static bool follow(
 /* For a register that is the loop's own at its head. */
 static Step step_of(const Followed *loop, unsigned number)
 {
-	const LodeRegisterForm *end = &loop->forms.end[number];
+	const LodeLoopForm *end = &loop->forms.ends[number];
 
-	if (loop->inductions.steps[number] != 0)
-		return (Step){STEP_KNOWN, (uint64_t)loop->inductions.steps[number]};
+	if (loop->forms.steps[number] != 0)
+		return (Step){STEP_KNOWN, (uint64_t)loop->forms.steps[number]};
 	return (Step){end->origin == number && end->factor == 1 && !end->is_scaled ? STEP_EQUAL
 										   : STEP_UNKNOWN,
 		0};
@@ -133,10 +109,10 @@ static Step address_step(const LodeLoopStrides *self, const Followed *loop, uint
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
 		if (parts[i].number == LODE_NO_BIT)
 			continue;
-		LodeRegisterForm form = lode_register_forms_at(&loop->forms, node, parts[i].number);
-		if (form.origin == LODE_FORM_SAME)
+		LodeLoopForm form = lode_loop_forms_at(&loop->forms, node, parts[i].number).form;
+		if (form.origin == LODE_LOOP_SAME)
 			continue;
-		Step step = form.origin < LODE_FORM_REGISTERS ? step_of(loop, form.origin)
+		Step step = form.origin < LODE_LOOP_REGISTERS ? step_of(loop, form.origin)
 		                                              : (Step){STEP_UNKNOWN, 0};
 		if (step.kind == STEP_UNKNOWN)
 			return step;
@@ -244,7 +220,6 @@ void lode_loop_strides_find(
 	memset(out, 0, graph->n * sizeof(*out));
 	self->code = code;
 	self->n_followed = 0;
-	decode_terms(self);
 	lode_loop_rounds_begin(self->rounds, code);
 	lode_natural_loop_begin(&self->inner.loop, graph);
 	lode_natural_loop_begin(&self->outer.loop, graph);

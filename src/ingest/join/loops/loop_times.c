@@ -5,7 +5,7 @@
 
 struct LodeLoopTimes {
 	LodeNaturalLoop loop;
-	LodeLoopInductions inductions;
+	LodeLoopForms forms;
 	GArray *paces; /* LodePace */
 };
 
@@ -14,7 +14,7 @@ LodeLoopTimes *lode_loop_times_new(void)
 	LodeLoopTimes *self = g_new0(LodeLoopTimes, 1);
 
 	lode_natural_loop_init(&self->loop);
-	lode_loop_inductions_init(&self->inductions);
+	lode_loop_forms_init(&self->forms);
 	self->paces = g_array_new(FALSE, FALSE, sizeof(LodePace));
 	return self;
 }
@@ -24,7 +24,7 @@ void lode_loop_times_free(LodeLoopTimes *self)
 	if (self == NULL)
 		return;
 	lode_natural_loop_clear(&self->loop);
-	lode_loop_inductions_clear(&self->inductions);
+	lode_loop_forms_clear(&self->forms);
 	g_array_unref(self->paces);
 	g_free(self);
 }
@@ -59,7 +59,7 @@ static void add_pace(LodeLoopTimes *self, const LodeLoopPair *pair)
 
 	if (!is_inside(self, pair))
 		return;
-	switch (lode_loop_inductions_between(&self->inductions, &first, &second, &n)) {
+	switch (lode_loop_forms_between(&self->forms, &first, &second, &n)) {
 	case LODE_ITERATIONS_KNOWN:
 		pace.iterations = (double)n;
 		break;
@@ -86,8 +86,7 @@ void lode_loop_times_find(LodeLoopTimes *self, const LodeLoopCode *code, const L
 			continue;
 		const Inside inside = count_inside(self, pairs, n_pairs);
 		if (MAX(inside.n[0], inside.n[1]) < LODE_PACE_FEWEST ||
-			!lode_loop_inductions_find(
-				&self->inductions, &self->loop, code->advance, code->data))
+			!lode_loop_forms_find(&self->forms, &self->loop, code, NULL))
 			continue;
 		bool is_found = false;
 		for (unsigned of_callers = 0; of_callers < 2 && !is_found; of_callers++) {

@@ -55,13 +55,6 @@ static LodeLoopBytes bytes_of(const void *data, uint32_t node)
 	return (LodeLoopBytes){program->bytes[node], sizeof(program->bytes[node])};
 }
 
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
-{
-	LodeLoopBytes bytes = bytes_of(data, node);
-
-	return lode_register_advance_decode(out, bytes.bytes, bytes.size);
-}
-
 static double count(const Program *program, uint32_t turn, uint32_t node)
 {
 	const LodeDependenceGraph graph = {
@@ -70,7 +63,7 @@ static double count(const Program *program, uint32_t turn, uint32_t node)
 		.first_ways = program->firsts,
 		.ways = program->ways,
 	};
-	const LodeLoopCode code = {&graph, advance_of, bytes_of, program->leaves, program};
+	const LodeLoopCode code = {&graph, bytes_of, program->leaves, program};
 	g_autoptr(LodeLoopRounds) rounds = lode_loop_rounds_new();
 
 	lode_loop_rounds_begin(rounds, &code);

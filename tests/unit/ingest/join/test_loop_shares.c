@@ -42,13 +42,6 @@ static LodeLoopBytes bytes_of(const void *data, uint32_t node)
 	return (LodeLoopBytes){program->bytes[node], sizeof(program->bytes[node])};
 }
 
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
-{
-	LodeLoopBytes bytes = bytes_of(data, node);
-
-	return lode_register_advance_decode(out, bytes.bytes, bytes.size);
-}
-
 static uint32_t called_by(const void *data, uint32_t node)
 {
 	(void)data;
@@ -92,8 +85,7 @@ static void make(Program *program, const uint8_t (*bytes)[8], uint32_t n, const 
 		.n = n,
 		.first_ways = program->firsts,
 		.ways = program->ways};
-	program->code = (LodeLoopCode){
-		&program->graph, advance_of, bytes_of, program->leaves, program};
+	program->code = (LodeLoopCode){&program->graph, bytes_of, program->leaves, program};
 }
 
 static void make_both(Program *outer, Program *g)

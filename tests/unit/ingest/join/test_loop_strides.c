@@ -15,8 +15,9 @@ typedef enum { OP_NONE, OP_ADVANCE, OP_CONSTANT, OP_CLOBBER, OP_SUM, OP_PRODUCT 
 
 typedef struct {
 	OpKind kind;
-	LodeRegisterAdvance advance; /* of others: the target */
-	uint8_t other, scale;        /* of a sum: source + other × scale; of a product: other */
+	uint8_t target, source;
+	uint8_t other, scale; /* of a sum: source + other × scale; of a product: other */
+	int64_t constant;
 	uint8_t bytes[8], size;
 } Op;
 
@@ -68,26 +69,25 @@ static void draw_op(GRand *random, Program *program, uint32_t node)
 		return;
 	}
 	at->use.changes = lode_register_bit(target);
-	*op = (Op){.advance = {.target = target, .source = target, .width = 64}};
+	*op = (Op){.target = target, .source = target};
 	if (kind < 3) {
 		/* lea r64, [source + disp8] */
 		op->kind = OP_ADVANCE;
-		op->advance.constant = g_rand_int_range(random, -40, 41);
+		op->constant = g_rand_int_range(random, -40, 41);
 		if (g_rand_int_range(random, 0, 3) == 0)
-			op->advance.source = draw_register(random);
-		const uint8_t bytes[] = {0x48, 0x8d,
-			(uint8_t)(0x40 | target << 3 | op->advance.source),
-			(uint8_t)op->advance.constant};
+			op->source = draw_register(random);
+		const uint8_t bytes[] = {0x48, 0x8d, (uint8_t)(0x40 | target << 3 | op->source),
+			(uint8_t)op->constant};
 		set_bytes(op, bytes, sizeof(bytes));
 	} else if (kind == 3) {
 		/* lea r64, [source + other × 2 ^ k] */
 		unsigned log = (unsigned)g_rand_int_range(random, 0, 4);
 		op->kind = OP_SUM;
-		op->advance.source = draw_register(random);
+		op->source = draw_register(random);
 		op->other = draw_register(random);
 		op->scale = (uint8_t)(1u << log);
 		const uint8_t bytes[] = {0x48, 0x8d, (uint8_t)(0x04 | target << 3),
-			(uint8_t)(log << 6 | (unsigned)op->other << 3 | op->advance.source)};
+			(uint8_t)(log << 6 | (unsigned)op->other << 3 | op->source)};
 		set_bytes(op, bytes, sizeof(bytes));
 	} else if (kind == 4) {
 		/* imul target, other */
@@ -101,7 +101,7 @@ static void draw_op(GRand *random, Program *program, uint32_t node)
 		uint32_t value = (uint32_t)g_rand_int_range(random, 1 << 24, 1 << 25);
 		uint8_t bytes[5] = {(uint8_t)(0xb8 | target)};
 		op->kind = OP_CONSTANT;
-		op->advance.constant = value;
+		op->constant = value;
 		memcpy(bytes + 1, &value, sizeof(value));
 		set_bytes(op, bytes, sizeof(bytes));
 	} else {
@@ -137,16 +137,6 @@ static void draw(GRand *random, Program *program)
 	program->next[program->inner_end][1] = program->inner;
 }
 
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
-{
-	const Program *program = data;
-
-	if (program->ops[node].kind != OP_ADVANCE)
-		return false;
-	*out = program->ops[node].advance;
-	return true;
-}
-
 static LodeLoopBytes bytes_of(const void *data, uint32_t node)
 {
 	const Program *program = data;
@@ -180,16 +170,16 @@ typedef struct {
 
 static void execute(GRand *random, const Op *op, uint64_t *registers)
 {
-	uint64_t *target = &registers[op->advance.target];
+	uint64_t *target = &registers[op->target];
 
 	if (op->kind == OP_ADVANCE) {
-		*target = registers[op->advance.source] + (uint64_t)op->advance.constant;
+		*target = registers[op->source] + (uint64_t)op->constant;
 	} else if (op->kind == OP_SUM) {
-		*target = registers[op->advance.source] + registers[op->other] * op->scale;
+		*target = registers[op->source] + registers[op->other] * op->scale;
 	} else if (op->kind == OP_PRODUCT) {
 		*target *= registers[op->other];
 	} else if (op->kind == OP_CONSTANT) {
-		*target = (uint64_t)op->advance.constant;
+		*target = (uint64_t)op->constant;
 	} else if (op->kind == OP_CLOBBER) {
 		*target = (uint64_t)g_rand_int_range(random, 1 << 24, 1 << 25);
 	}
@@ -290,7 +280,7 @@ static void test_random(void)
 		list_ways(&program, firsts, ways);
 		const LodeDependenceGraph graph = {
 			.nodes = program.nodes, .n = program.n, .first_ways = firsts, .ways = ways};
-		const LodeLoopCode code = {&graph, advance_of, bytes_of, NULL, &program};
+		const LodeLoopCode code = {&graph, bytes_of, NULL, &program};
 		lode_loop_strides_find(search, &code, 0, strides);
 		g_assert_false(strides[0].is_known);
 		g_test_message("case %u", seed);
@@ -308,19 +298,8 @@ static void test_random(void)
 enum { ENTRY, OUTER, INNER, STEP, COMPARE, JUMP, MOVE, AGAIN, N_BY_HAND };
 
 typedef struct {
-	int64_t row, column;
 	uint8_t bytes[N_BY_HAND][8];
 } ByHand;
-
-static bool advance_by_hand(const void *data, uint32_t node, LodeRegisterAdvance *out)
-{
-	const ByHand *self = data;
-
-	*out = node == OUTER  ? (LodeRegisterAdvance){0, 7, 64, 0}
-	       : node == STEP ? (LodeRegisterAdvance){0, 0, 64, self->row}
-	                      : (LodeRegisterAdvance){7, 7, 64, self->column};
-	return node == OUTER || node == STEP || node == MOVE;
-}
 
 static LodeLoopBytes bytes_by_hand(const void *data, uint32_t node)
 {
@@ -331,13 +310,12 @@ static LodeLoopBytes bytes_by_hand(const void *data, uint32_t node)
 }
 
 /* `second`: the displacement of another access in the inner loop; 0: there is none. */
-static LodeLoopStride walk_by_hand(int64_t row, int64_t column, double n_rows, int64_t second)
+static LodeLoopStride walk_by_hand(int32_t row, int32_t column, double n_rows, int64_t second)
 {
 	/* mov rax, rdi; add rax, imm32; add rdi, imm32 */
-	ByHand by_hand = {row, column,
-		{[OUTER] = {0x48, 0x89, 0xf8},
-			[STEP] = {0x48, 0x81, 0xc0},
-			[MOVE] = {0x48, 0x81, 0xc7}}};
+	ByHand by_hand = {{[OUTER] = {0x48, 0x89, 0xf8},
+		[STEP] = {0x48, 0x81, 0xc0},
+		[MOVE] = {0x48, 0x81, 0xc7}}};
 	const uint32_t firsts[] = {0, 0, 2, 4, 5, 6, 7, 8, 9};
 	const LodeDependenceWay ways[] = {{ENTRY, 1}, {AGAIN, 1}, {OUTER, 1}, {JUMP, 1}, {INNER, 1},
 		{STEP, 1}, {COMPARE, 1}, {JUMP, 1}, {MOVE, 1}};
@@ -345,6 +323,8 @@ static LodeLoopStride walk_by_hand(int64_t row, int64_t column, double n_rows, i
 	LodeLoopStride strides[N_BY_HAND];
 	g_autoptr(LodeLoopStrides) search = lode_loop_strides_new();
 
+	memcpy(by_hand.bytes[STEP] + 3, &row, sizeof(row));
+	memcpy(by_hand.bytes[MOVE] + 3, &column, sizeof(column));
 	for (uint32_t i = 0; i < N_BY_HAND; i++)
 		nodes[i] = (LodeDependenceNode){
 			.is_known = true,
@@ -365,12 +345,12 @@ static LodeLoopStride walk_by_hand(int64_t row, int64_t column, double n_rows, i
 	}
 	const LodeDependenceGraph graph = {
 		.nodes = nodes, .n = N_BY_HAND, .first_ways = firsts, .ways = ways};
-	const LodeLoopCode code = {&graph, advance_by_hand, bytes_by_hand, NULL, &by_hand};
+	const LodeLoopCode code = {&graph, bytes_by_hand, NULL, &by_hand};
 	lode_loop_strides_find(search, &code, 0, strides);
 	return strides[INNER];
 }
 
-static LodeLoopStride stride_by_hand(int64_t row, int64_t column, double n_rows)
+static LodeLoopStride stride_by_hand(int32_t row, int32_t column, double n_rows)
 {
 	return walk_by_hand(row, column, n_rows, 0);
 }

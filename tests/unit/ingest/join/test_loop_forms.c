@@ -3,7 +3,7 @@
  * Random loops, with ways that part and meet, an inner loop and calls, that are executed with
  * random registers: the iterations between two moments against those that were executed.
  */
-#include "ingest/join/loops/loop_inductions.h"
+#include "ingest/join/loops/loop_forms.h"
 
 #include "images/data/data_access.h"
 
@@ -22,8 +22,10 @@ typedef enum { OP_NONE, OP_ADVANCE, OP_CLOBBER, OP_CALL } OpKind;
 
 typedef struct {
 	OpKind kind;
-	LodeRegisterAdvance advance;
-	uint8_t target; /* of a clobber */
+	uint8_t target, source;
+	uint8_t width;
+	int8_t constant;
+	uint8_t bytes[5]; /* of an advance */
 } Op;
 
 /* Node 0 is outside, before the loop; 1 is the head. */
@@ -36,6 +38,17 @@ typedef struct {
 
 static const uint8_t used[USED] = {0, 1, 3, 6, 12}; /* rax, rcx, rbx, rsi, r12 */
 
+/* lea target, [source + constant] */
+static void write_lea(Op *op)
+{
+	const uint8_t bytes[] = {
+		(uint8_t)(0x40 | (op->width == 64) << 3 | op->target >> 3 << 2 | op->source >> 3),
+		0x8d, (uint8_t)(0x44 | (op->target & 7) << 3), (uint8_t)(0x20 | (op->source & 7)),
+		(uint8_t)op->constant};
+
+	memcpy(op->bytes, bytes, sizeof(bytes));
+}
+
 static void draw_op(GRand *random, Program *program, uint32_t node)
 {
 	LodeDependenceNode *at = &program->nodes[node];
@@ -43,16 +56,17 @@ static void draw_op(GRand *random, Program *program, uint32_t node)
 	int kind = g_rand_int_range(random, 0, 12);
 
 	if (kind < 6) {
-		*op = (Op){.kind = OP_ADVANCE,
-			.advance = {
-				.target = used[g_rand_int_range(random, 0, USED)],
-				.width = g_rand_int_range(random, 0, 4) == 0 ? 32 : 64,
-				.constant = g_rand_int_range(random, -3, 4),
-			}};
-		op->advance.source = g_rand_int_range(random, 0, 4) == 0
-		                             ? used[g_rand_int_range(random, 0, USED)]
-		                             : op->advance.target;
-		at->use.changes = lode_register_bit(op->advance.target);
+		*op = (Op){
+			.kind = OP_ADVANCE,
+			.target = used[g_rand_int_range(random, 0, USED)],
+			.width = g_rand_int_range(random, 0, 4) == 0 ? 32 : 64,
+			.constant = (int8_t)g_rand_int_range(random, -3, 4),
+		};
+		op->source = g_rand_int_range(random, 0, 4) == 0
+		                     ? used[g_rand_int_range(random, 0, USED)]
+		                     : op->target;
+		at->use.changes = lode_register_bit(op->target);
+		write_lea(op);
 	} else if (kind == 6) {
 		*op = (Op){.kind = OP_CLOBBER, .target = used[g_rand_int_range(random, 0, USED)]};
 		at->use.changes = lode_register_bit(op->target);
@@ -94,14 +108,12 @@ static void draw(GRand *random, Program *program)
 	}
 }
 
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
+static LodeLoopBytes bytes_of(const void *data, uint32_t node)
 {
-	const Program *program = data;
+	const Op *op = &((const Program *)data)->ops[node];
 
-	if (program->ops[node].kind != OP_ADVANCE)
-		return false;
-	*out = program->ops[node].advance;
-	return true;
+	return op->kind == OP_ADVANCE ? (LodeLoopBytes){op->bytes, sizeof(op->bytes)}
+	                              : (LodeLoopBytes){NULL, 0};
 }
 
 static uint32_t list_ways(const Program *program, uint32_t *firsts, LodeDependenceWay *ways)
@@ -121,8 +133,8 @@ static uint32_t list_ways(const Program *program, uint32_t *firsts, LodeDependen
 static void execute(GRand *random, const Op *op, uint64_t *registers)
 {
 	if (op->kind == OP_ADVANCE) {
-		uint64_t value = registers[op->advance.source] + (uint64_t)op->advance.constant;
-		registers[op->advance.target] = op->advance.width == 32 ? (uint32_t)value : value;
+		uint64_t value = registers[op->source] + (uint64_t)op->constant;
+		registers[op->target] = op->width == 32 ? (uint32_t)value : value;
 	} else if (op->kind == OP_CLOBBER) {
 		registers[op->target] = g_rand_int(random);
 	} else if (op->kind == OP_CALL) {
@@ -163,7 +175,7 @@ static void test_random(void)
 	for (unsigned seed = 0; seed < CASES; seed++) {
 		g_autoptr(GRand) random = g_rand_new_with_seed(seed);
 		g_auto(LodeNaturalLoop) loop = {0};
-		g_auto(LodeLoopInductions) inductions = {0};
+		g_auto(LodeLoopForms) forms = {0};
 		uint32_t firsts[MAX_NODES + 1];
 		LodeDependenceWay ways[MAX_WAYS];
 		Moment moments[MOMENTS];
@@ -173,21 +185,22 @@ static void test_random(void)
 		const LodeDependenceGraph graph = {
 			.nodes = program.nodes, .n = program.n, .first_ways = firsts, .ways = ways};
 		lode_natural_loop_init(&loop);
-		lode_loop_inductions_init(&inductions);
+		lode_loop_forms_init(&forms);
 		lode_natural_loop_begin(&loop, &graph);
 		g_assert_true(lode_natural_loop_find(&loop, 1));
 		g_assert_cmpuint(loop.body->len, ==, program.n - 1);
-		g_assert_true(lode_loop_inductions_find(&inductions, &loop, advance_of, &program));
+		const LodeLoopCode code = {.graph = &graph, .bytes = bytes_of, .data = &program};
+		g_assert_true(lode_loop_forms_find(&forms, &loop, &code, NULL));
 		for (unsigned i = 0; i < LODE_LOOP_REGISTERS; i++)
-			n_advancing += inductions.steps[i] != 0;
+			n_advancing += forms.steps[i] != 0;
 		unsigned n = run(random, &program, moments);
 		for (unsigned i = 1; i < n; i++) {
 			const Moment *a = &moments[i - 1], *b = &moments[i];
 			const LodeLoopSample first = {a->node, UINT32_MAX, a->registers},
 					     second = {b->node, UINT32_MAX, b->registers};
 			int64_t iterations = INT64_MIN;
-			LodeIterations found = lode_loop_inductions_between(
-				&inductions, &first, &second, &iterations);
+			LodeIterations found = lode_loop_forms_between(
+				&forms, &first, &second, &iterations);
 			if (found != LODE_ITERATIONS_KNOWN) {
 				g_assert_cmpint(found, ==, LODE_ITERATIONS_UNKNOWN);
 				continue;
@@ -205,13 +218,12 @@ static void test_random(void)
 
 /* --- by hand: head: add rax, 4; dec ecx; jump to the head --- */
 
-static bool two_advances(const void *data, uint32_t node, LodeRegisterAdvance *out)
+static LodeLoopBytes two_advances(const void *data, uint32_t node)
 {
-	static const LodeRegisterAdvance advances[] = {{0, 0, 64, 4}, {1, 1, 32, -1}};
+	static const uint8_t code[][4] = {{0x48, 0x83, 0xc0, 4}, {0xff, 0xc9}};
 
 	(void)data;
-	*out = advances[node];
-	return true;
+	return (LodeLoopBytes){code[node], sizeof(code[node])};
 }
 
 typedef struct {
@@ -230,15 +242,16 @@ static LodeIterations between_known(Four a, Four b, uint32_t known, int64_t *out
 	const uint64_t first[LODE_LOOP_REGISTERS] = {a.rax, a.rcx, 0, a.rbx, a.rsp};
 	const uint64_t second[LODE_LOOP_REGISTERS] = {b.rax, b.rcx, 0, b.rbx, b.rsp};
 	g_auto(LodeNaturalLoop) loop = {0};
-	g_auto(LodeLoopInductions) inductions = {0};
+	g_auto(LodeLoopForms) forms = {0};
 
 	lode_natural_loop_init(&loop);
-	lode_loop_inductions_init(&inductions);
+	lode_loop_forms_init(&forms);
 	lode_natural_loop_begin(&loop, &graph);
 	g_assert_true(lode_natural_loop_find(&loop, 0));
-	g_assert_true(lode_loop_inductions_find(&inductions, &loop, two_advances, NULL));
+	const LodeLoopCode code = {.graph = &graph, .bytes = two_advances};
+	g_assert_true(lode_loop_forms_find(&forms, &loop, &code, NULL));
 	const LodeLoopSample samples[] = {{0, known, first}, {0, known, second}};
-	return lode_loop_inductions_between(&inductions, &samples[0], &samples[1], out_n);
+	return lode_loop_forms_between(&forms, &samples[0], &samples[1], out_n);
 }
 
 static LodeIterations between(Four a, Four b, int64_t *out_n)
@@ -293,8 +306,8 @@ static void test_by_hand(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/ingest/loop-inductions/random", test_random);
-	g_test_add_func("/ingest/loop-inductions/known", test_known);
-	g_test_add_func("/ingest/loop-inductions/by-hand", test_by_hand);
+	g_test_add_func("/ingest/loop-forms/random", test_random);
+	g_test_add_func("/ingest/loop-forms/known", test_known);
+	g_test_add_func("/ingest/loop-forms/by-hand", test_by_hand);
 	return g_test_run();
 }
