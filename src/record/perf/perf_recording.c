@@ -313,15 +313,15 @@ static void bound_switches(LodePerfRecording *self)
 {
 	bool was_over = self->switches.is_over;
 	uint64_t own = own_switches(self);
-	uint64_t n = own - MIN(self->n_switches_seen, own);
+	uint64_t n = own - MIN(self->seen.n_switches, own);
 
-	self->n_switches_seen = MAX(self->n_switches_seen, own);
+	self->seen.n_switches = MAX(self->seen.n_switches, own);
 	if (switching_choice(self) == NULL)
 		return;
 	if (switching_choice(self)->attr.mmap_data)
 		lode_switch_budget_charge(
-			&self->switches, self->tally.n_data_mappings - self->n_mappings_seen);
-	self->n_mappings_seen = self->tally.n_data_mappings;
+			&self->switches, self->tally.n_data_mappings - self->seen.n_mappings);
+	self->seen.n_mappings = self->tally.n_data_mappings;
 	if (lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
 		return;
 	uint64_t before_ns = lode_now_ns();
@@ -394,17 +394,17 @@ void lode_perf_recording_charge(LodePerfRecording *self, double sample_ns)
 	uint64_t n_samples = self->tally.n_samples, n_tasks = self->tally.n_tasks;
 	double *ns = self->cost.ns;
 
-	self->program_ns += (double)(n_samples - self->n_samples_charged) * sample_period_ns(self);
+	self->program_ns += (double)(n_samples - self->seen.n_samples) * sample_period_ns(self);
 	ns[LODE_COST_SAMPLES] = (double)n_samples * sample_ns;
 	ns[LODE_COST_RECORDS] = ((double)own_switches(self) +
 					LODE_MAPPING_RECORDS *
 						(double)self->tally.n_data_mappings) *
 	                        LODE_SWITCH_RECORD_NS;
 	ns[LODE_COST_SWITCHES] = self->slices.switches_ns;
-	ns[LODE_COST_TASKS] += (double)(n_tasks - self->n_tasks_charged) *
+	ns[LODE_COST_TASKS] += (double)(n_tasks - self->seen.n_tasks) *
 	                       (double)self->events->descriptors->len * LODE_TASK_EVENT_NS;
-	self->n_samples_charged = n_samples;
-	self->n_tasks_charged = n_tasks;
+	self->seen.n_samples = n_samples;
+	self->seen.n_tasks = n_tasks;
 	if (self->probes == NULL)
 		return;
 	ns[LODE_COST_PROBES] = (double)lode_probe_recorder_spent_ns(self->probes);

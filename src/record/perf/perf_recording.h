@@ -21,6 +21,11 @@
 
 typedef struct LodeSpeedMeter LodeSpeedMeter;
 
+/* Of the tally's, those that the budgets and the cost have. */
+typedef struct {
+	uint64_t n_switches, n_mappings, n_samples, n_tasks;
+} LodePerfSeen;
+
 typedef struct {
 	GPtrArray *choices; /* LodePerfChoice */
 	GPtrArray *written; /* those of the file: that of looks, too; borrowed */
@@ -28,12 +33,11 @@ typedef struct {
 	LodePerfWriter *writer;
 	LodePerfTally tally;
 	LodeSwitchBudget switches;
-	uint64_t n_switches_seen, n_mappings_seen; /* of the tally's, by the budget */
-	LodeSampleSlices slices;                   /* of the time, while they are dense */
+	LodeSampleSlices slices; /* of the time, while they are dense */
 	LodeTaskBudget tasks;
 	LodeOwnCost cost;
 	double program_ns; /* its processor time so far, by its samples */
-	uint64_t n_samples_charged, n_tasks_charged;
+	LodePerfSeen seen;
 	bool has_few_events;   /* as many threads were started: sampled in slices to its end */
 	GHashTable *slice_ids; /* set of uint64_t, borrowed: of the events that sample then */
 	const LodePerfObserver *observer; /* may be NULL */

@@ -64,21 +64,37 @@ enum {
 };
 
 typedef struct {
+	sigset_t caught, old_mask;
+	struct sigaction child_action;
+	int descriptor;
+} Signals;
+
+typedef struct {
+	gint64 enable_us, end_us, later_us; /* when to; 0: never */
+	gint64 begun_us;                    /* when the program or the recording began */
+	gint64 short_rounds_end_us;
+	gint64 round_us; /* of the last round, with a tracer */
+} Times;
+
+/* Of the program. */
+typedef struct {
+	bool is_there, is_by_us;
+	int status;
+	struct rusage usage;
+} ProgramEnd;
+
+typedef struct {
 	const LodePerfSamplerOptions *options;
 	LodePerfRecording recording;
 	LodePerfProgram program;
 	LodePerfControlFifo control;
 	GString *note;
 	GArray *waits; /* struct pollfd */
-	sigset_t signals, old_mask;
-	struct sigaction child_action;
-	gint64 enable_at_us, end_at_us, later_at_us; /* 0: never */
-	gint64 begun_us;                             /* when the program or the recording began */
-	gint64 short_rounds_end_us;
+	Signals signals;
+	Times times;
 	LodeStopRequests requests;
 	LodeWindowRecorder *windows; /* NULL: none */
 	LodePtraceSampler *tracer;   /* NULL: perf events are not refused */
-	gint64 round_us;             /* of the last round, with a tracer */
 	char *refusal;               /* why only looks are recorded; NULL: not only they are */
 	char *windows_obstacle;      /* why the program can have none; NULL: nothing is known */
 	LodeProbeRecorder *probes;   /* NULL: none */
@@ -87,15 +103,14 @@ typedef struct {
 	uint64_t n_looks;            /* in all */
 	LodeRunningProcess running;  /* the attached process */
 	LodeCpuMeter meter;
-	struct rusage usage; /* of the program, when it has ended */
-	int signal_descriptor, process;
-	int status;
+	ProgramEnd end;
+	int process;
 	unsigned n_unknown_controls;
 	bool is_later;         /* than the first milliseconds */
 	bool was_sliced;       /* sampled in slices for a time */
 	char *sampling;        /* see sampling_text() */
 	uint64_t n_processors; /* that the program may use; 0: not known */
-	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
+	bool is_enabled, is_over, is_time_up;
 } Session;
 
 static gint64 now_us(void)
@@ -130,20 +145,20 @@ static void block_signals(Session *self)
 	const struct sigaction default_action = {.sa_handler = SIG_DFL};
 
 	/* Where SIGCHLD is ignored the kernel reaps the child and its status is lost. */
-	sigaction(SIGCHLD, &default_action, &self->child_action);
-	sigemptyset(&self->signals);
+	sigaction(SIGCHLD, &default_action, &self->signals.child_action);
+	sigemptyset(&self->signals.caught);
 	for (size_t i = 0; i < G_N_ELEMENTS(caught_signals); i++)
 		if (!is_ignored(caught_signals[i]))
-			sigaddset(&self->signals, caught_signals[i]);
-	pthread_sigmask(SIG_BLOCK, &self->signals, &self->old_mask);
-	self->signal_descriptor = signalfd(-1, &self->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+			sigaddset(&self->signals.caught, caught_signals[i]);
+	pthread_sigmask(SIG_BLOCK, &self->signals.caught, &self->signals.old_mask);
+	self->signals.descriptor = signalfd(-1, &self->signals.caught, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void restore_signals(Session *self)
 {
-	close(self->signal_descriptor);
-	pthread_sigmask(SIG_SETMASK, &self->old_mask, NULL);
-	sigaction(SIGCHLD, &self->child_action, NULL);
+	close(self->signals.descriptor);
+	pthread_sigmask(SIG_SETMASK, &self->signals.old_mask, NULL);
+	sigaction(SIGCHLD, &self->signals.child_action, NULL);
 }
 
 /* The processes that are sampled; the caller unrefs the array of pid_t. */
@@ -180,8 +195,8 @@ static void switch_sampling(Session *self, bool is_on)
 		lode_wait_looker_switch(self->looker, is_on);
 	if (is_on && self->meter.pid == 0)
 		begin_meter(self);
-	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
-		self->end_at_us = now_us() + (gint64)self->options->duration_ms * 1000;
+	if (is_on && self->times.end_us == 0 && self->options->duration_ms > 0)
+		self->times.end_us = now_us() + (gint64)self->options->duration_ms * 1000;
 }
 
 static void reap_program(Session *self)
@@ -190,11 +205,11 @@ static void reap_program(Session *self)
 	if (self->probes != NULL && !lode_probe_recorder_let_go(self->probes))
 		return;
 	if (self->tracer != NULL)
-		self->has_program_ended |= lode_ptrace_sampler_reap(
-			self->tracer, &self->status, &self->usage);
-	else if (self->program.pid > 0 && !self->has_program_ended &&
-		 lode_child_reports_take(self->program.pid, &self->status, &self->usage))
-		self->has_program_ended = true;
+		self->end.is_there |= lode_ptrace_sampler_reap(
+			self->tracer, &self->end.status, &self->end.usage);
+	else if (self->program.pid > 0 && !self->end.is_there &&
+		 lode_child_reports_take(self->program.pid, &self->end.status, &self->end.usage))
+		self->end.is_there = true;
 }
 
 /*
@@ -212,8 +227,8 @@ static void take_stop(Session *self, const struct signalfd_siginfo *info)
 		return;
 	}
 	/* Sent by a process to us, not by the terminal, which sends it to both. */
-	lode_stop_requests_take(&self->requests, self->has_program_ended ? 0 : self->program.pid,
-		signal, info->ssi_code <= 0);
+	lode_stop_requests_take(&self->requests, self->end.is_there ? 0 : self->program.pid, signal,
+		info->ssi_code <= 0);
 }
 
 static void take_signal(Session *self, const struct signalfd_siginfo *info)
@@ -232,7 +247,7 @@ static void take_signals(Session *self)
 {
 	struct signalfd_siginfo info;
 
-	while (read(self->signal_descriptor, &info, sizeof(info)) == sizeof(info))
+	while (read(self->signals.descriptor, &info, sizeof(info)) == sizeof(info))
 		take_signal(self, &info);
 }
 
@@ -264,7 +279,7 @@ static int ring_descriptor(const Session *self, unsigned cpu)
 static void set_up_waits(Session *self)
 {
 	int fixed[N_WAITS] = {
-		[WAIT_SIGNALS] = self->signal_descriptor,
+		[WAIT_SIGNALS] = self->signals.descriptor,
 		[WAIT_CONTROL] = self->control.descriptor,
 		[WAIT_PROCESS] = self->process,
 		[WAIT_WINDOWS] = self->windows != NULL
@@ -313,17 +328,17 @@ static bool has_rings_left(const Session *self)
 static int timeout_ms(const Session *self)
 {
 	gint64 now = now_us();
-	bool is_short = self->options->follows_mappings || now < self->short_rounds_end_us;
+	bool is_short = self->options->follows_mappings || now < self->times.short_rounds_end_us;
 	gint64 until_us = now + (gint64)(is_short ? SHORT_ROUND_MS : ROUND_MS) * 1000;
 
-	if (self->enable_at_us != 0)
-		until_us = MIN(until_us, self->enable_at_us);
-	if (self->later_at_us != 0)
-		until_us = MIN(until_us, self->later_at_us);
+	if (self->times.enable_us != 0)
+		until_us = MIN(until_us, self->times.enable_us);
+	if (self->times.later_us != 0)
+		until_us = MIN(until_us, self->times.later_us);
 	if (lode_perf_recording_is_sliced(&self->recording) && self->is_enabled)
 		until_us = MIN(until_us, lode_sample_slices_due_us(&self->recording.slices));
-	if (self->end_at_us != 0)
-		until_us = MIN(until_us, self->end_at_us);
+	if (self->times.end_us != 0)
+		until_us = MIN(until_us, self->times.end_us);
 	if (self->windows != NULL && lode_window_recorder_due_us(self->windows) != 0)
 		until_us = MIN(until_us, lode_window_recorder_due_us(self->windows));
 	if (self->probes != NULL && self->is_enabled)
@@ -335,15 +350,15 @@ static void take_deadlines(Session *self)
 {
 	gint64 now = now_us();
 
-	if (self->enable_at_us != 0 && now >= self->enable_at_us) {
-		self->enable_at_us = 0;
+	if (self->times.enable_us != 0 && now >= self->times.enable_us) {
+		self->times.enable_us = 0;
 		switch_sampling(self, true);
 	}
-	if (self->later_at_us != 0 && now >= self->later_at_us) {
-		self->later_at_us = 0;
+	if (self->times.later_us != 0 && now >= self->times.later_us) {
+		self->times.later_us = 0;
 		self->is_later = true;
 	}
-	self->is_time_up = self->end_at_us != 0 && now >= self->end_at_us;
+	self->is_time_up = self->times.end_us != 0 && now >= self->times.end_us;
 	self->is_over |= self->is_time_up;
 }
 
@@ -375,17 +390,17 @@ static bool take_tracer(Session *self)
 	take_signals(self);
 	/* The signal of its end may have been taken. */
 	reap_program(self);
-	if (!self->has_program_ended && !lode_ptrace_sampler_is_full(self->tracer) &&
-		now_us() < self->round_us + TRACER_ROUND_US)
+	if (!self->end.is_there && !lode_ptrace_sampler_is_full(self->tracer) &&
+		now_us() < self->times.round_us + TRACER_ROUND_US)
 		return true;
-	self->round_us = now_us();
+	self->times.round_us = now_us();
 	return false;
 }
 
 /* The rings are emptied before, as they are not while a session is held. */
 static void take_probes(Session *self)
 {
-	if (self->probes == NULL || !self->is_enabled || self->has_program_ended)
+	if (self->probes == NULL || !self->is_enabled || self->end.is_there)
 		return;
 	lode_probe_recorder_update(self->probes);
 	/* The signal of its end may have been taken. */
@@ -426,7 +441,7 @@ static void end_round(Session *self)
 				self, i - N_WAITS);
 	begin_stretch(self);
 	if (lode_kept_files_count(self->recording.tally.files) > n_files)
-		self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
+		self->times.short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	if (!is_program(self))
 		lode_cpu_meter_update(&self->meter);
 	if (observer != NULL && observer->round != NULL)
@@ -446,7 +461,7 @@ static void take_round(Session *self)
 	end_round(self);
 	take_probes(self);
 	take_ring_ends(self);
-	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
+	self->is_over |= self->end.is_there || waits[WAIT_PROCESS].revents != 0 ||
 	                 (!is_program(self) && self->refusal == NULL && !has_rings_left(self)) ||
 	                 self->recording.write_error != NULL;
 }
@@ -465,7 +480,7 @@ static void wait_once(Session *self)
 
 static bool is_command_running(const Session *self)
 {
-	return self->program.pid > 0 && !self->has_program_ended;
+	return self->program.pid > 0 && !self->end.is_there;
 }
 
 /* Ctrl-C is often repeated until the program ends; SIGTERM ends servers. */
@@ -473,14 +488,14 @@ static void end_command(Session *self)
 {
 	if (!is_command_running(self) || (is_program(self) && !self->is_time_up))
 		return;
-	self->was_ended_by_us = true;
+	self->end.is_by_us = true;
 	lode_stop_requests_end(&self->requests, self->program.pid);
 }
 
 /* Its recording is done, but the program's status is ours to pass on. */
 static void wait_for_program(Session *self)
 {
-	struct pollfd wait = {.fd = self->signal_descriptor, .events = POLLIN};
+	struct pollfd wait = {.fd = self->signals.descriptor, .events = POLLIN};
 	gint64 kill_at_us = now_us() + (gint64)COMMAND_END_MS * 1000;
 
 	while (is_command_running(self)) {
@@ -694,7 +709,7 @@ static char *hold_command(Session *self, GError **error)
 	                               ? lode_window_recorder_environment(
 						 self->windows, environment)
 	                               : environment,
-		.mask = &self->old_mask,
+		.mask = &self->signals.old_mask,
 		.has_fixed_addresses = options->has_fixed_addresses,
 	};
 
@@ -819,13 +834,13 @@ static void set_deadlines(Session *self)
 {
 	const LodePerfSamplerOptions *options = self->options;
 
-	self->begun_us = now_us();
+	self->times.begun_us = now_us();
 	if (options->delay_ms > 0 && !options->start_stopped)
-		self->enable_at_us = now_us() + (gint64)options->delay_ms * 1000;
+		self->times.enable_us = now_us() + (gint64)options->delay_ms * 1000;
 	if (options->first_ms > 0)
-		self->later_at_us = now_us() + (gint64)options->first_ms * 1000;
+		self->times.later_us = now_us() + (gint64)options->first_ms * 1000;
 	if (self->is_enabled && options->duration_ms > 0)
-		self->end_at_us = now_us() + (gint64)options->duration_ms * 1000;
+		self->times.end_us = now_us() + (gint64)options->duration_ms * 1000;
 }
 
 /* Adds processes that the program started and did not wait for: their time counts, and those that
@@ -867,7 +882,7 @@ static char *rate_text(const Session *self)
 				       "say what threads wait for, and not how often, nor where "
 				       "they run or wait for a processor",
 			self->refusal);
-	double all_us = (double)(now_us() - self->begun_us);
+	double all_us = (double)(now_us() - self->times.begun_us);
 	if (!self->was_sliced || slices->passed_us < NOTABLE_SLICED * all_us)
 		return NULL;
 	lode_number_format_share(slices->sliced_us / MAX(slices->passed_us, 1), part);
@@ -897,7 +912,7 @@ static char *sampling_text(const Session *self, const LodeCpuTime *cpu_time)
 static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	LodeCpuTime cpu_time;
-	bool has_usage = is_program(self) && self->has_program_ended;
+	bool has_usage = is_program(self) && self->end.is_there;
 
 	if (self->tracer != NULL)
 		lode_ptrace_sampler_end(self->tracer);
@@ -906,7 +921,7 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 	if (has_usage)
 		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
-		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
+		&self->meter, has_usage ? &self->end.usage : NULL, &cpu_time);
 	self->sampling = sampling_text(self, has_time ? &cpu_time : NULL);
 	const LodePerfRecordedProgram program = {
 		.options = self->options,
@@ -917,17 +932,17 @@ static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 		.sampling = self->sampling,
 		.n_processors = self->n_processors,
 		.is_by_ptrace = self->tracer != NULL,
-		.n_page_faults = (self->tracer != NULL || self->recording.has_few_events) &&
-	                                         has_usage
-	                                 ? (uint64_t)(self->usage.ru_minflt + self->usage.ru_majflt)
-	                                 : 0,
+		.n_page_faults =
+			(self->tracer != NULL || self->recording.has_few_events) && has_usage
+				? (uint64_t)(self->end.usage.ru_minflt + self->end.usage.ru_majflt)
+				: 0,
 	};
 	bool is_finished = lode_perf_recording_finish(&self->recording, &program, error);
 
 	end_command(self);
 	wait_for_program(self);
-	if (self->has_program_ended)
-		lode_stop_requests_wait(&self->requests, self->status);
+	if (self->end.is_there)
+		lode_stop_requests_wait(&self->requests, self->end.status);
 	return is_finished;
 }
 
@@ -946,25 +961,25 @@ static char *event_names(const GPtrArray *choices)
 
 static bool is_killed_by(const Session *self, int signal)
 {
-	return WIFSIGNALED(self->status) && WTERMSIG(self->status) == signal;
+	return WIFSIGNALED(self->end.status) && WTERMSIG(self->end.status) == signal;
 }
 
 /* A program that handles the signal and exits has a status; a command that Ctrl-C ended gave the
  * time. */
 static int exit_status(const Session *self)
 {
-	bool is_ours = is_program(self) ? self->was_ended_by_us && is_killed_by(self, SIGTERM)
-	                                : self->was_ended_by_us || is_killed_by(self, SIGINT);
+	bool is_ours = is_program(self) ? self->end.is_by_us && is_killed_by(self, SIGTERM)
+	                                : self->end.is_by_us || is_killed_by(self, SIGINT);
 
-	return is_ours ? 0 : self->status;
+	return is_ours ? 0 : self->end.status;
 }
 
 /* SIGTRAP ended the program itself, or one that it ran in a shell. */
 static bool is_ended_by_trap(const Session *self)
 {
 	return is_killed_by(self, SIGTRAP) ||
-	       (WIFEXITED(self->status) &&
-		       WEXITSTATUS(self->status) == LODE_SHELL_BY_SIGNAL + SIGTRAP);
+	       (WIFEXITED(self->end.status) &&
+		       WEXITSTATUS(self->end.status) == LODE_SHELL_BY_SIGNAL + SIGTRAP);
 }
 
 static bool note_closed(const LodeClosedPrograms *closed, GString *note)
@@ -1046,7 +1061,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	lode_perf_recording_add_kernel(&self->recording);
 	set_deadlines(self);
 	set_up_waits(self);
-	self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
+	self->times.short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	if (self->looker != NULL)
 		lode_wait_looker_begin(self->looker, self->is_enabled);
 	while (!self->is_over)

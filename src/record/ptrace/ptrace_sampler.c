@@ -57,6 +57,15 @@ static const double CALLS_SMOOTHING = 1.0 / 32, CALLS_FORGOTTEN = 1.0 / 256;
 /* In the signal of a stop at a system call's beginning or end (PTRACE_O_TRACESYSGOOD). */
 enum { CALL_STOP = 0x80 };
 
+typedef struct {
+	double user_ns, kernel_ns; /* weights */
+	double arrival_ns;         /* from asking a thread that runs to its stop: a moving mean */
+	uint64_t n_samples, n_in_kernel, n_waiting;
+	uint64_t used_ns; /* by the user of stops */
+	unsigned n_let_go;
+	char let_go[64]; /* one of them */
+} Found;
+
 struct LodePtraceSampler {
 	const LodePerfSamplerOptions *wanted;
 	char *reason;             /* why perf events are refused, and how they are allowed */
@@ -79,13 +88,7 @@ struct LodePtraceSampler {
 	unsigned n_cpus, n_running; /* processors; threads that the last look found running */
 	unsigned n_found;   /* of these, those to be sampled on their processors: one of… */
 	int next_processor; /* …them; −1: none */
-	/* Results: */
-	double user_ns, kernel_ns; /* weights */
-	double arrival_ns;         /* from asking a thread that runs to its stop: a moving mean */
-	uint64_t n_samples, n_in_kernel, n_waiting;
-	uint64_t used_ns; /* by the user of stops */
-	unsigned n_let_go;
-	char let_go[64]; /* one of them */
+	Found found;
 };
 
 /* xorshift64* (Vigna 2016); in [0, 1). */
@@ -338,7 +341,8 @@ static double weigh(LodeTracedThread *thread, const LodeRunDelay *delay)
 
 static void note_arrival(LodePtraceSampler *self, uint64_t passed_ns)
 {
-	self->arrival_ns += (MIN((double)passed_ns, SPIN_NS) - self->arrival_ns) / ARRIVALS;
+	self->found.arrival_ns += (MIN((double)passed_ns, SPIN_NS) - self->found.arrival_ns) /
+	                          ARRIVALS;
 }
 
 /*
@@ -353,7 +357,7 @@ static void note_arrival(LodePtraceSampler *self, uint64_t passed_ns)
 static bool ask_again(LodePtraceSampler *self, LodeTracedThread *thread,
 	const struct user_regs_struct *registers, uint64_t now)
 {
-	double left_ns = self->arrival_ns - (double)(now - thread->asked_ns);
+	double left_ns = self->found.arrival_ns - (double)(now - thread->asked_ns);
 	struct user_regs_struct rest = *registers;
 	LodePartedCall parted;
 
@@ -382,7 +386,7 @@ static bool show_user(
 	thread->is_late_for_user = !is_stopped;
 	if (used_ns < LEAST_USE_NS)
 		return is_stopped;
-	self->used_ns += used_ns;
+	self->found.used_ns += used_ns;
 	LodeRunDelay delay = lode_traced_thread_delay(&self->threads, thread);
 	if (delay.is_known)
 		thread->counted_ns = delay.ran_ns;
@@ -404,7 +408,7 @@ static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 	if (self->events == NULL || thread->is_spoiled) {
 		/* no sample */
 	} else if (!thread->is_second && !is_counted(thread, &delay, now, is_in_call)) {
-		self->n_waiting++;
+		self->found.n_waiting++;
 	} else if (is_in_call && ask_again(self, thread, &registers, now)) {
 		return false;
 	} else {
@@ -412,8 +416,8 @@ static bool take_sample(LodePtraceSampler *self, LodeTracedThread *thread)
 			note_arrival(self, now - thread->asked_ns);
 		note_calls(self, thread, is_in_call);
 		double weight_ns = weigh(thread, &delay);
-		*(is_in_call ? &self->kernel_ns : &self->user_ns) += weight_ns;
-		(*(is_in_call ? &self->n_in_kernel : &self->n_samples))++;
+		*(is_in_call ? &self->found.kernel_ns : &self->found.user_ns) += weight_ns;
+		(*(is_in_call ? &self->found.n_in_kernel : &self->found.n_samples))++;
 		if (!is_in_call) {
 			lode_traced_records_sample(
 				&self->records, thread, &registers, weight_ns, now);
@@ -517,9 +521,9 @@ static void check_signals(
 	if (does == NULL)
 		return;
 	process->is_leaving = true;
-	if (self->n_let_go++ == 0)
-		snprintf(self->let_go, sizeof(self->let_go), "process %d (%s), which %s it",
-			(int)process->pid, thread->name, does);
+	if (self->found.n_let_go++ == 0)
+		snprintf(self->found.let_go, sizeof(self->found.let_go),
+			"process %d (%s), which %s it", (int)process->pid, thread->name, does);
 	ask_to_leave(self, process);
 }
 
@@ -699,13 +703,15 @@ static bool take_next(LodePtraceSampler *self, pid_t tid)
 static void take_all(LodePtraceSampler *self)
 {
 	uint64_t start_ns = lode_now_ns();
-	uint64_t n_samples = self->n_samples + self->n_in_kernel + self->n_waiting;
+	uint64_t n_samples = self->found.n_samples + self->found.n_in_kernel +
+	                     self->found.n_waiting;
 	bool has_any = false;
 
 	while (take_next(self, -1))
 		has_any = true;
 	uint64_t end_ns = lode_now_ns();
-	if (has_any && self->n_samples + self->n_in_kernel + self->n_waiting == n_samples)
+	if (has_any && self->found.n_samples + self->found.n_in_kernel + self->found.n_waiting ==
+			       n_samples)
 		lode_stop_budget_add_other(&self->budget, end_ns - start_ns, end_ns);
 }
 
@@ -769,7 +775,7 @@ static bool look_at(
 	LodePtraceSampler *self, LodeTracedThread *thread, double weight_ns, uint64_t look_ns)
 {
 	double chance = chance_of_stop(self);
-	uint64_t start_ns = lode_now_ns(), used_ns = self->used_ns;
+	uint64_t start_ns = lode_now_ns(), used_ns = self->found.used_ns;
 	LodeRunDelay delay = {0};
 
 	if (!lode_traced_thread_is_running(&self->threads, thread, &delay)) {
@@ -797,7 +803,7 @@ static bool look_at(
 	bool is_here = thread->stat.processor == sched_getcpu();
 	uint64_t free_ns = is_here ? sleep_a_moment(self, thread->tid)
 	                           : wait_a_moment(self, thread->tid);
-	uint64_t cost_ns = lode_now_ns() - start_ns - (self->used_ns - used_ns) - free_ns;
+	uint64_t cost_ns = lode_now_ns() - start_ns - (self->found.used_ns - used_ns) - free_ns;
 	lode_stop_budget_add_sample(&self->budget, cost_ns + (is_here ? BESIDE_NS : 0));
 	return true;
 }
@@ -814,7 +820,7 @@ static unsigned count_waiting(const LodePtraceSampler *self)
 
 static void look(LodePtraceSampler *self)
 {
-	uint64_t start_ns = lode_now_ns(), used_ns = self->used_ns;
+	uint64_t start_ns = lode_now_ns(), used_ns = self->found.used_ns;
 	double interval_ns = lode_stop_budget_interval_ns(&self->budget, start_ns);
 	double passed_ns = MIN(
 		(double)(self->timer_ns - self->look_ns), MOST_INTERVALS * interval_ns);
@@ -846,7 +852,7 @@ static void look(LodePtraceSampler *self)
 				start_ns);
 	}
 	lode_stop_budget_add_round(
-		&self->budget, lode_now_ns() - start_ns - (self->used_ns - used_ns));
+		&self->budget, lode_now_ns() - start_ns - (self->found.used_ns - used_ns));
 	self->look_ns = self->timer_ns;
 	self->n_running = n_running;
 }
@@ -971,7 +977,7 @@ void lode_ptrace_sampler_switch(LodePtraceSampler *self, bool is_on)
 		return;
 	}
 	self->look_ns = lode_now_ns();
-	if (self->budget.begin_ns == 0 || self->n_samples == 0)
+	if (self->budget.begin_ns == 0 || self->found.n_samples == 0)
 		lode_stop_budget_init(&self->budget,
 			self->budget.least_ns > 0 ? (uint64_t)(1e9 / self->budget.least_ns) : 0,
 			self->look_ns);
@@ -1016,7 +1022,8 @@ void lode_ptrace_sampler_end(LodePtraceSampler *self)
 /* Samples a second of a thread that runs; 0: there were none. */
 static double sample_rate(const LodePtraceSampler *self)
 {
-	return self->user_ns > 0 ? (double)self->n_samples / (self->user_ns / 1e9) : 0;
+	return self->found.user_ns > 0 ? (double)self->found.n_samples / (self->found.user_ns / 1e9)
+	                               : 0;
 }
 
 double lode_ptrace_sampler_spent_ns(const LodePtraceSampler *self)
@@ -1045,9 +1052,9 @@ const char *lode_ptrace_sampler_obstacle(const LodePtraceSampler *self)
 
 void lode_ptrace_sampler_add_note(const LodePtraceSampler *self, GString *note)
 {
-	if (self->n_let_go > 0)
+	if (self->found.n_let_go > 0)
 		lode_perf_note(note,
 			"processes that have a use for SIGTRAP are not sampled by ptrace: %u, such "
 			"as %s",
-			self->n_let_go, self->let_go);
+			self->found.n_let_go, self->found.let_go);
 }

@@ -29,6 +29,16 @@ typedef enum {
 	PENDING_CALL, /* a position with inclusive cost must follow */
 } Pending;
 
+/* A jump or call that was announced. */
+typedef struct {
+	Pending pending;
+	uint32_t object;   /* of `cob=`; NO_INDEX: the caller's own */
+	uint32_t function; /* of `cfn=` or `jfn=` */
+	uint64_t target;
+	uint64_t taken, executed;
+	bool is_conditional;
+} Transfer;
+
 typedef struct {
 	LodeCallgrindRecords *records;
 	const LodeProgress *progress;
@@ -56,12 +66,7 @@ typedef struct {
 	uint32_t object, file, function;
 	bool is_new_place; /* one of them changed, or the header did */
 
-	Pending pending;
-	uint32_t next_object;   /* of `cob=`; LODE_NO_INDEX: the caller's own */
-	uint32_t next_function; /* of `cfn=` or `jfn=` */
-	uint64_t target;
-	uint64_t taken, executed;
-	bool is_conditional;
+	Transfer transfer;
 } Scanner;
 
 #define NO_INDEX UINT32_MAX
@@ -267,14 +272,14 @@ static bool scan_jump_source(Scanner *self)
 {
 	LodeCallgrindRecords *records = self->records;
 	LodeRecordedJump jump = {
-		.target = self->target,
+		.target = self->transfer.target,
 		.object = self->object,
 		.target_object = self->object,
-		.target_function = self->next_function == NO_INDEX ? self->function
-	                                                           : self->next_function,
-		.is_conditional = self->is_conditional,
-		.taken = (double)self->taken,
-		.executed = (double)self->executed,
+		.target_function = self->transfer.function == NO_INDEX ? self->function
+	                                                               : self->transfer.function,
+		.is_conditional = self->transfer.is_conditional,
+		.taken = (double)self->transfer.taken,
+		.executed = (double)self->transfer.executed,
 	};
 	uint32_t line;
 
@@ -285,7 +290,7 @@ static bool scan_jump_source(Scanner *self)
 	if (!make_room(self, &records->jumps, records->n_jumps, sizeof(jump)))
 		return false;
 	((LodeRecordedJump *)records->jumps.data)[records->n_jumps++] = jump;
-	self->next_function = NO_INDEX;
+	self->transfer.function = NO_INDEX;
 	return true;
 }
 
@@ -294,11 +299,12 @@ static bool scan_call_source(Scanner *self)
 {
 	LodeCallgrindRecords *records = self->records;
 	LodeRecordedCall call = {
-		.target = self->target,
+		.target = self->transfer.target,
 		.object = self->object,
-		.target_object = self->next_object == NO_INDEX ? self->object : self->next_object,
-		.target_function = self->next_function,
-		.count = (double)self->taken,
+		.target_object = self->transfer.object == NO_INDEX ? self->object
+	                                                           : self->transfer.object,
+		.target_function = self->transfer.function,
+		.count = (double)self->transfer.taken,
 	};
 	uint32_t line;
 
@@ -309,8 +315,8 @@ static bool scan_call_source(Scanner *self)
 	if (!make_room(self, &records->calls, records->n_calls, sizeof(call)))
 		return false;
 	((LodeRecordedCall *)records->calls.data)[records->n_calls++] = call;
-	self->next_function = NO_INDEX;
-	self->next_object = NO_INDEX;
+	self->transfer.function = NO_INDEX;
+	self->transfer.object = NO_INDEX;
 	return true;
 }
 
@@ -327,11 +333,11 @@ static bool check_header(Scanner *self)
 
 static inline bool scan_position_line(Scanner *self)
 {
-	Pending pending = self->pending;
+	Pending pending = self->transfer.pending;
 
 	if (G_UNLIKELY(self->is_new_place) && (!check_header(self) || !begin_place(self)))
 		return false;
-	self->pending = PENDING_NOTHING;
+	self->transfer.pending = PENDING_NOTHING;
 	if (G_LIKELY(pending == PENDING_NOTHING))
 		return scan_cost_line(self);
 	return pending == PENDING_JUMP ? scan_jump_source(self) : scan_call_source(self);
@@ -342,22 +348,22 @@ static bool scan_transfer(Scanner *self, Pending pending, bool is_conditional)
 {
 	uint32_t line;
 
-	if (!scan_number(self, &self->taken))
+	if (!scan_number(self, &self->transfer.taken))
 		return corrupt(self, "expected a count");
-	self->executed = self->taken;
-	if (is_conditional && (*self->at++ != '/' || !scan_number(self, &self->executed)))
+	self->transfer.executed = self->transfer.taken;
+	if (is_conditional && (*self->at++ != '/' || !scan_number(self, &self->transfer.executed)))
 		return corrupt(self, "expected taken/executed");
-	if (is_conditional && self->executed < self->taken)
+	if (is_conditional && self->transfer.executed < self->transfer.taken)
 		return corrupt(self, "a jump taken more often than it ran");
 	skip_spaces(self);
-	if (!scan_positions(self, &self->target, &line))
+	if (!scan_positions(self, &self->transfer.target, &line))
 		return false;
 	if (*self->at++ != '\n')
 		return corrupt(self, "more than a target position");
-	if (pending == PENDING_CALL && self->next_function == NO_INDEX)
+	if (pending == PENDING_CALL && self->transfer.function == NO_INDEX)
 		return corrupt(self, "calls= without cfn=");
-	self->is_conditional = is_conditional;
-	self->pending = pending;
+	self->transfer.is_conditional = is_conditional;
+	self->transfer.pending = pending;
 	return true;
 }
 
@@ -497,7 +503,7 @@ static bool add_totals(Scanner *self, const double *values, unsigned n)
  * line, so that a file without is not whole; other programs may write a summary line alone. */
 static bool close_part(Scanner *self)
 {
-	if (self->pending != PENDING_NOTHING)
+	if (self->transfer.pending != PENDING_NOTHING)
 		return corrupt(self, "ends inside a jump or call");
 	if (!self->is_part_open)
 		return true;
@@ -716,11 +722,11 @@ static bool scan_callee(Scanner *self)
 	uint32_t ignored;
 
 	if (accept(self, "cfn="))
-		return scan_name(self, self->function_names, &self->next_function);
+		return scan_name(self, self->function_names, &self->transfer.function);
 	if (accept(self, "calls="))
 		return scan_transfer(self, PENDING_CALL, false);
 	if (accept(self, "cob="))
-		return scan_name(self, self->object_names, &self->next_object);
+		return scan_name(self, self->object_names, &self->transfer.object);
 	if (accept(self, "cfi=") || accept(self, "cfl="))
 		return scan_name(self, self->file_names, &ignored);
 	return scan_header(self);
@@ -737,15 +743,15 @@ static bool scan_jump(Scanner *self)
 	if (accept(self, "jfi="))
 		return scan_name(self, self->file_names, &ignored);
 	if (accept(self, "jfn="))
-		return scan_name(self, self->function_names, &self->next_function);
+		return scan_name(self, self->function_names, &self->transfer.function);
 	return scan_header(self);
 }
 
 static bool scan_place(Scanner *self)
 {
 	/* A `cfn=` that no `calls=` followed ends with its place. */
-	self->next_function = NO_INDEX;
-	self->next_object = NO_INDEX;
+	self->transfer.function = NO_INDEX;
+	self->transfer.object = NO_INDEX;
 	self->is_new_place = true;
 	if (accept(self, "fn="))
 		return scan_name(self, self->function_names, &self->function);
@@ -756,7 +762,7 @@ static bool scan_place(Scanner *self)
 
 static bool scan_word_line(Scanner *self)
 {
-	if (self->pending != PENDING_NOTHING)
+	if (self->transfer.pending != PENDING_NOTHING)
 		return corrupt(self, "expected the position of the jump or call above");
 	switch (*self->at) {
 	case 'c':
@@ -853,8 +859,7 @@ bool lode_callgrind_scan(LodeCallgrindRecords *records, const char *text, size_t
 		.object = NO_INDEX,
 		.file = NO_INDEX,
 		.function = NO_INDEX,
-		.next_object = NO_INDEX,
-		.next_function = NO_INDEX,
+		.transfer = {.object = NO_INDEX, .function = NO_INDEX},
 	};
 	bool is_ok = scan_text(&self, text, size);
 

@@ -226,7 +226,7 @@ static void read_event_type(LodePerfData *self, LodeByteCursor *cursor)
 	const uint8_t *name = lode_byte_cursor_bytes(cursor, size);
 
 	if (!cursor->is_overrun)
-		g_hash_table_insert(self->tracepoint_names, g_memdup2(&id, sizeof(id)),
+		g_hash_table_insert(self->names.tracepoints, g_memdup2(&id, sizeof(id)),
 			(char *)lode_perf_data_keep_text(self, name, size));
 }
 
@@ -456,42 +456,43 @@ static bool find_parts(LodePerfData *self, const char *directory, GError **error
 		g_array_set_clear_func(found, clear_part);
 		return false;
 	}
-	g_array_append_vals(self->parts, found->data, found->len);
+	g_array_append_vals(self->parts.files, found->data, found->len);
 	return true;
 }
 
 static void begin_header_part(LodePerfData *self)
 {
-	if (self->file != self->header_file)
+	if (self->file != self->parts.header_file)
 		lode_input_file_close(self->file);
-	self->file = self->header_file;
-	self->part = 0;
-	self->path = g_array_index(self->parts, LodePerfPart, 0).path;
+	self->file = self->parts.header_file;
+	self->parts.at = 0;
+	self->path = g_array_index(self->parts.files, LodePerfPart, 0).path;
 	self->size = self->file->size;
-	self->data_start = self->records_start;
-	self->data_end = self->records_end;
-	self->passed_bytes = 0;
-	self->window_size = 0;
+	self->data_start = self->parts.records_start;
+	self->data_end = self->parts.records_end;
+	self->parts.passed_bytes = 0;
+	self->window.size = 0;
 }
 
 /* Each has a stream of compressed records of its own. */
 static bool begin_next_part(LodePerfData *self, GError **error)
 {
-	const LodePerfPart *part = &g_array_index(self->parts, LodePerfPart, self->part + 1);
+	const LodePerfPart *part = &g_array_index(
+		self->parts.files, LodePerfPart, self->parts.at + 1);
 	LodeInputFile *file = lode_input_file_open_unpacked(part->path, error);
 
 	if (file == NULL)
 		return false;
-	self->passed_bytes += self->size;
-	if (self->file != self->header_file)
+	self->parts.passed_bytes += self->size;
+	if (self->file != self->parts.header_file)
 		lode_input_file_close(self->file);
-	self->part++;
+	self->parts.at++;
 	self->file = file;
 	self->path = part->path;
 	self->size = file->size;
 	self->at = self->data_start = 0;
 	self->data_end = file->size;
-	self->window_size = 0;
+	self->window.size = 0;
 	rewind_decompressor(self);
 	return true;
 }
@@ -515,7 +516,7 @@ static bool open_files(LodePerfData *self, const char *path, GError **error)
 	LodePerfPart header = {
 		.path = is_directory ? g_build_filename(path, "data", NULL) : g_strdup(path)};
 
-	g_array_append_val(self->parts, header);
+	g_array_append_val(self->parts.files, header);
 	self->path = header.path;
 	if (is_directory && !g_file_test(header.path, G_FILE_TEST_EXISTS)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
@@ -523,16 +524,16 @@ static bool open_files(LodePerfData *self, const char *path, GError **error)
 			path);
 		return false;
 	}
-	self->file = self->header_file = lode_input_file_open_unpacked(header.path, error);
+	self->file = self->parts.header_file = lode_input_file_open_unpacked(header.path, error);
 	if (self->file == NULL)
 		return false;
 	self->size = self->file->size;
 	if (!lode_perf_data_read_header(self, error) ||
 		(is_directory && !find_parts(self, path, error)))
 		return false;
-	self->records_start = self->data_start;
-	self->records_end = self->data_end;
-	if (!self->is_divided || self->parts->len > 1)
+	self->parts.records_start = self->data_start;
+	self->parts.records_end = self->data_end;
+	if (!self->is_divided || self->parts.files->len > 1)
 		return true;
 	if (is_directory) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
@@ -553,16 +554,16 @@ static LodePerfData *new_reader(void)
 {
 	LodePerfData *self = g_new0(LodePerfData, 1);
 
-	self->parts = g_array_new(FALSE, FALSE, sizeof(LodePerfPart));
-	g_array_set_clear_func(self->parts, clear_part);
+	self->parts.files = g_array_new(FALSE, FALSE, sizeof(LodePerfPart));
+	g_array_set_clear_func(self->parts.files, clear_part);
 	self->record_size = sizeof(LodePerfRecord);
 	self->events = g_array_new(FALSE, TRUE, sizeof(LodePerfEvent));
 	self->layouts = g_array_new(FALSE, TRUE, sizeof(LodePerfLayout));
 	self->attributes = g_array_new(FALSE, TRUE, sizeof(LodePerfAttribute));
-	self->id_word = self->trailer_id_word = -1;
-	self->ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	self->pmu_names = g_hash_table_new(NULL, NULL);
-	self->tracepoint_names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->ids.word = self->ids.trailer_word = -1;
+	self->ids.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	self->names.pmus = g_hash_table_new(NULL, NULL);
+	self->names.tracepoints = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	self->strings = g_string_chunk_new(4096);
 	self->info.clock_id = -1;
 	self->info.build_ids = g_array_new(FALSE, TRUE, sizeof(LodePerfBuildId));
@@ -590,7 +591,7 @@ void lode_perf_data_close(LodePerfData *self)
 	if (self == NULL)
 		return;
 	free_decompressor(self);
-	g_free(self->scratch);
+	g_free(self->scratch.words);
 	g_ptr_array_unref(self->info.thread_siblings);
 	g_ptr_array_unref(self->info.core_siblings);
 	g_array_unref(self->info.skipped);
@@ -600,17 +601,17 @@ void lode_perf_data_close(LodePerfData *self)
 	g_array_unref(self->info.files);
 	g_array_unref(self->info.build_ids);
 	g_string_chunk_free(self->strings);
-	g_hash_table_unref(self->tracepoint_names);
-	g_hash_table_unref(self->pmu_names);
-	g_hash_table_unref(self->ids);
+	g_hash_table_unref(self->names.tracepoints);
+	g_hash_table_unref(self->names.pmus);
+	g_hash_table_unref(self->ids.known);
 	g_array_unref(self->attributes);
 	g_array_unref(self->layouts);
 	g_array_unref(self->events);
-	g_free(self->window);
-	if (self->file != self->header_file)
+	g_free(self->window.bytes);
+	if (self->file != self->parts.header_file)
 		lode_input_file_close(self->file);
-	lode_input_file_close(self->header_file);
-	g_array_unref(self->parts);
+	lode_input_file_close(self->parts.header_file);
+	g_array_unref(self->parts.files);
 	g_free(self);
 }
 
@@ -638,21 +639,21 @@ bool lode_perf_data_has_times(const LodePerfData *self)
 
 uint64_t lode_perf_data_position(const LodePerfData *self)
 {
-	return self->passed_bytes + self->at;
+	return self->parts.passed_bytes + self->at;
 }
 
 uint64_t lode_perf_data_size(const LodePerfData *self)
 {
-	uint64_t size = self->header_file != NULL ? self->header_file->size : 0;
+	uint64_t size = self->parts.header_file != NULL ? self->parts.header_file->size : 0;
 
-	for (guint i = 1; i < self->parts->len; i++)
-		size += g_array_index(self->parts, LodePerfPart, i).size;
+	for (guint i = 1; i < self->parts.files->len; i++)
+		size += g_array_index(self->parts.files, LodePerfPart, i).size;
 	return size;
 }
 
 void lode_perf_data_rewind(LodePerfData *self)
 {
-	if (self->header_file != NULL)
+	if (self->parts.header_file != NULL)
 		begin_header_part(self);
 	self->at = self->data_start;
 	self->n_read = 0;
@@ -702,12 +703,12 @@ static LodePerfNext end_file(LodePerfData *self, GError **error)
 static inline size_t split_window(const LodePerfData *self, LodePerfRawRecord *out_raw)
 {
 	/* Wraps where `at` lies before the window, and then passes its size too. */
-	uint64_t start = self->at - self->window_start;
+	uint64_t start = self->at - self->window.start;
 
-	if (start > self->window_size)
+	if (start > self->window.size)
 		return 0;
 	return lode_perf_data_split_record(
-		self, self->window + start, self->window_size - (size_t)start, out_raw);
+		self, self->window.bytes + start, self->window.size - (size_t)start, out_raw);
 }
 
 /* Reads on from the record at `at`, from a multiple of 8 so that words keep their alignment. */
@@ -716,13 +717,13 @@ static bool move_window(LodePerfData *self, GError **error)
 	uint64_t start = self->at & ~UINT64_C(7);
 	size_t size = (size_t)MIN(self->data_end - start, LODE_PERF_WINDOW_BYTES);
 
-	if (self->window == NULL)
-		self->window = g_malloc(LODE_PERF_WINDOW_BYTES);
-	self->window_size = 0;
-	if (!lode_input_file_read(self->file, start, self->window, size, error))
+	if (self->window.bytes == NULL)
+		self->window.bytes = g_malloc(LODE_PERF_WINDOW_BYTES);
+	self->window.size = 0;
+	if (!lode_input_file_read(self->file, start, self->window.bytes, size, error))
 		return false;
-	self->window_start = start;
-	self->window_size = size;
+	self->window.start = start;
+	self->window.size = size;
 	return true;
 }
 
@@ -730,11 +731,11 @@ static bool move_window(LodePerfData *self, GError **error)
  * size; 0: not such a record. */
 static size_t split_long_record(const LodePerfData *self, LodePerfRawRecord *out_raw)
 {
-	uint64_t start = self->at - self->window_start;
+	uint64_t start = self->at - self->window.start;
 	LodeByteCursor header;
 
 	lode_byte_cursor_init(
-		&header, self->window + start, self->window_size - start, self->is_swapped);
+		&header, self->window.bytes + start, self->window.size - start, self->is_swapped);
 	out_raw->type = lode_byte_cursor_u32(&header);
 	out_raw->misc = lode_byte_cursor_u16(&header);
 	size_t size = (size_t)out_raw->misc << 16 | lode_byte_cursor_u16(&header);
@@ -780,7 +781,7 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 		next = take_decompressed(self, out_raw, error);
 	while (next == LODE_PERF_NEXT_END) {
 		next = take_from_file(self, out_raw, error);
-		if (next != LODE_PERF_NEXT_END || self->part + 1 == self->parts->len)
+		if (next != LODE_PERF_NEXT_END || self->parts.at + 1 == self->parts.files->len)
 			break;
 		if (!begin_next_part(self, error))
 			return LODE_PERF_NEXT_ERROR;
@@ -836,7 +837,7 @@ LodePerfData *lode_perf_data_new(const char *name)
 	LodePerfData *self = new_reader();
 	const LodePerfPart part = {.path = g_strdup(name)};
 
-	g_array_append_val(self->parts, part);
+	g_array_append_val(self->parts.files, part);
 	self->path = part.path;
 	self->is_big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
 	return self;

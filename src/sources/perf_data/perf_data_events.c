@@ -76,7 +76,7 @@ static void append_breakpoint(GString *name, const LodePerfAttribute *attribute)
 static void append_of_pmu(
 	const LodePerfData *self, GString *name, const LodePerfAttribute *attribute)
 {
-	const char *pmu = g_hash_table_lookup(self->pmu_names, GUINT_TO_POINTER(attribute->type));
+	const char *pmu = g_hash_table_lookup(self->names.pmus, GUINT_TO_POINTER(attribute->type));
 
 	if (pmu != NULL)
 		g_string_append_printf(
@@ -91,7 +91,7 @@ static void append_of_pmu(
 static void append_tracepoint(
 	const LodePerfData *self, GString *name, const LodePerfAttribute *attribute)
 {
-	const char *known = g_hash_table_lookup(self->tracepoint_names, &attribute->config);
+	const char *known = g_hash_table_lookup(self->names.tracepoints, &attribute->config);
 
 	if (known != NULL)
 		g_string_append(name, known);
@@ -299,14 +299,14 @@ static void place_id(LodePerfData *self, const LodePerfLayout *layout)
 	int id_word = find_id_word(layout->sample_type);
 
 	if (self->layouts->len == 1) {
-		self->id_word = id_word;
-		self->trailer_id_word = find_trailer_id_word(layout->sample_type);
+		self->ids.word = id_word;
+		self->ids.trailer_word = find_trailer_id_word(layout->sample_type);
 		return;
 	}
-	if (id_word != self->id_word || (id_word < 0 && !is_same_layout(first, layout)))
+	if (id_word != self->ids.word || (id_word < 0 && !is_same_layout(first, layout)))
 		self->is_ambiguous = true;
-	if (find_trailer_id_word(layout->sample_type) != self->trailer_id_word)
-		self->trailer_id_word = -1;
+	if (find_trailer_id_word(layout->sample_type) != self->ids.trailer_word)
+		self->ids.trailer_word = -1;
 }
 
 static LodePerfLayout make_layout(const LodePerfAttribute *attribute)
@@ -421,18 +421,19 @@ void lode_perf_data_add_id(LodePerfData *self, uint64_t id, uint32_t event)
 {
 	if (id == 0)
 		return;
-	self->id_cache[id % LODE_PERF_ID_CACHE].id = 0;
-	g_hash_table_insert(self->ids, g_memdup2(&id, sizeof(id)), GUINT_TO_POINTER(event + 1));
+	self->ids.cache[id % LODE_PERF_ID_CACHE].id = 0;
+	g_hash_table_insert(
+		self->ids.known, g_memdup2(&id, sizeof(id)), GUINT_TO_POINTER(event + 1));
 }
 
 bool lode_perf_data_find_id_slowly(LodePerfData *self, uint64_t id, uint32_t *out_event)
 {
-	uint32_t found = GPOINTER_TO_UINT(g_hash_table_lookup(self->ids, &id));
+	uint32_t found = GPOINTER_TO_UINT(g_hash_table_lookup(self->ids.known, &id));
 
 	if (found == 0)
 		return false;
 	*out_event = found - 1;
-	self->id_cache[id % LODE_PERF_ID_CACHE] = (LodePerfIdEntry){id, found - 1};
+	self->ids.cache[id % LODE_PERF_ID_CACHE] = (LodePerfIdEntry){id, found - 1};
 	return true;
 }
 

@@ -293,13 +293,13 @@ static void read_numa_topology(LodePerfData *self, LodeByteCursor *cursor)
 
 static void read_pmu_mappings(LodePerfData *self, LodeByteCursor *cursor)
 {
-	bool is_first = g_hash_table_size(self->pmu_names) == 0;
+	bool is_first = g_hash_table_size(self->names.pmus) == 0;
 
 	for (uint32_t n = lode_byte_cursor_u32(cursor); n > 0 && !cursor->is_overrun; n--) {
 		uint32_t type = lode_byte_cursor_u32(cursor);
 		const char *name = read_text(self, cursor);
 		if (name != NULL)
-			g_hash_table_insert(self->pmu_names, GUINT_TO_POINTER(type), (char *)name);
+			g_hash_table_insert(self->names.pmus, GUINT_TO_POINTER(type), (char *)name);
 	}
 	if (is_first)
 		lode_perf_data_make_names(self, 0);
@@ -571,7 +571,7 @@ static bool read_event_types(LodePerfData *self, const Section *section, GError 
 	while (bytes != NULL && lode_byte_cursor_left(&cursor) >= 8 + LODE_PERF_EVENT_NAME_BYTES) {
 		uint64_t id = lode_byte_cursor_u64(&cursor);
 		const uint8_t *name = lode_byte_cursor_bytes(&cursor, LODE_PERF_EVENT_NAME_BYTES);
-		g_hash_table_insert(self->tracepoint_names, g_memdup2(&id, sizeof(id)),
+		g_hash_table_insert(self->names.tracepoints, g_memdup2(&id, sizeof(id)),
 			(char *)lode_perf_data_keep_text(self, name, LODE_PERF_EVENT_NAME_BYTES));
 	}
 	return bytes != NULL;

@@ -66,21 +66,48 @@ typedef struct {
 	uint64_t size;
 } LodePerfPart;
 
-struct LodePerfData {
-	GArray *parts; /* LodePerfPart: the file with the header; of a directory, those of records
-	                  alone after it */
-	guint part;    /* that is read */
-	const char *path;                    /* its own */
-	LodeInputFile *file;                 /* likewise; NULL: records are handed in */
-	LodeInputFile *header_file;          /* of the first part */
+typedef struct {
+	GArray *files;              /* LodePerfPart: that with the header; of a directory, those of
+	                               records alone after it */
+	guint at;                   /* that is read */
+	uint64_t passed_bytes;      /* of those before */
+	LodeInputFile *header_file; /* of the first */
 	uint64_t records_start, records_end; /* likewise */
-	uint64_t passed_bytes;               /* of the parts before */
-	uint64_t size;                       /* of the part */
+} LodePerfParts;
+
+/* The file's bytes from `start` on. */
+typedef struct {
+	uint8_t *bytes; /* NULL: none read yet */
+	uint64_t start;
+	size_t size;
+} LodePerfBytes;
+
+typedef struct {
+	GHashTable *known; /* uint64_t * → event + 1 */
+	LodePerfIdEntry cache[LODE_PERF_ID_CACHE];
+	int word, trailer_word; /* where the id stands, in words from the start or the end; −1:
+	                           nowhere */
+} LodePerfIds;
+
+typedef struct {
+	GHashTable *pmus;        /* type → name */
+	GHashTable *tracepoints; /* config → name, of old perf */
+} LodePerfNames;
+
+/* Arrays of one record that must be swapped or aligned. */
+typedef struct {
+	uint64_t *words;
+	size_t n; /* in use */
+} LodePerfScratch;
+
+struct LodePerfData {
+	LodePerfParts parts;
+	const char *path;    /* of the part that is read */
+	LodeInputFile *file; /* likewise; NULL: records are handed in */
+	uint64_t size;       /* likewise */
 	uint64_t data_start, data_end;
-	uint64_t at;     /* the next record of the file */
-	uint8_t *window; /* the file's bytes from window_start on; NULL: none read yet */
-	uint64_t window_start;
-	size_t window_size;
+	uint64_t at; /* the next record of the file */
+	LodePerfBytes window;
 	uint64_t n_read, n_seen; /* records since the start, and done in the longest reading */
 	bool is_swapped;
 	bool skips_samples;
@@ -90,16 +117,12 @@ struct LodePerfData {
 	GArray *events;     /* LodePerfEvent */
 	GArray *layouts;    /* LodePerfLayout, as many */
 	GArray *attributes; /* LodePerfAttribute, as many */
-	GHashTable *ids;    /* uint64_t * → event + 1 */
-	LodePerfIdEntry id_cache[LODE_PERF_ID_CACHE];
-	int id_word, trailer_id_word; /* where the id stands, in words from the start or the end;
-	                                 −1: nowhere */
-	bool is_divided;              /* its records are in other files */
-	bool is_ambiguous;            /* the events' records cannot be distinguished */
-	bool has_tasks;               /* one of the events has */
+	LodePerfIds ids;
+	bool is_divided;   /* its records are in other files */
+	bool is_ambiguous; /* the events' records cannot be distinguished */
+	bool has_tasks;    /* one of the events has */
 
-	GHashTable *pmu_names;        /* type → name */
-	GHashTable *tracepoint_names; /* config → name, of old perf */
+	LodePerfNames names;
 	GStringChunk *strings;
 	LodePerfInfo info;
 
@@ -107,8 +130,7 @@ struct LodePerfData {
 	uint64_t unpacked_bytes;      /* of the files that are kept */
 
 	size_t record_size; /* of a LodePerfRecord */
-	uint64_t *scratch;  /* of one record: arrays that must be swapped or aligned */
-	size_t n_scratch;   /* words in use */
+	LodePerfScratch scratch;
 	LodePerfDecompressor *decompressor; /* NULL: nothing compressed yet */
 };
 
@@ -170,7 +192,7 @@ LodePerfParse lode_perf_data_parse_kernel_record(
  * in the cache. */
 static inline bool lode_perf_data_find_id(LodePerfData *self, uint64_t id, uint32_t *out_event)
 {
-	const LodePerfIdEntry *entry = &self->id_cache[id % LODE_PERF_ID_CACHE];
+	const LodePerfIdEntry *entry = &self->ids.cache[id % LODE_PERF_ID_CACHE];
 
 	if (G_UNLIKELY(entry->id != id || id == 0))
 		return lode_perf_data_find_id_slowly(self, id, out_event);

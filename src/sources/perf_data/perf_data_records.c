@@ -36,10 +36,10 @@ static const uint64_t *read_words(
 		return NULL;
 	if (!cursor->is_swapped && !must_copy && ((uintptr_t)bytes & 7) == 0)
 		return (const uint64_t *)(const void *)bytes;
-	if (self->scratch == NULL)
-		self->scratch = g_new(uint64_t, SCRATCH_WORDS);
-	uint64_t *words = self->scratch + self->n_scratch;
-	self->n_scratch += n;
+	if (self->scratch.words == NULL)
+		self->scratch.words = g_new(uint64_t, SCRATCH_WORDS);
+	uint64_t *words = self->scratch.words + self->scratch.n;
+	self->scratch.n += n;
 	memcpy(words, bytes, n * sizeof(uint64_t));
 	for (uint64_t i = 0; i < n && cursor->is_swapped; i++)
 		words[i] = GUINT64_SWAP_LE_BE(words[i]);
@@ -258,9 +258,9 @@ static inline LodePerfParse find_event(
 			error);
 		return LODE_PERF_FAILED;
 	}
-	if (self->events->len == 1 || self->id_word < 0)
+	if (self->events->len == 1 || self->ids.word < 0)
 		return LODE_PERF_PARSED;
-	lode_byte_cursor_skip(&cursor, 8 * (uint64_t)self->id_word);
+	lode_byte_cursor_skip(&cursor, 8 * (uint64_t)self->ids.word);
 	uint64_t id = lode_byte_cursor_u64(&cursor);
 	if (id == 0 || lode_perf_data_find_id(self, id, out_event))
 		return LODE_PERF_PARSED;
@@ -321,7 +321,7 @@ LodePerfParse lode_perf_data_parse_sample(
 		return parse;
 	const LodePerfLayout *layout = &g_array_index(self->layouts, LodePerfLayout, event);
 	clear_record(self, raw, event, out);
-	self->n_scratch = 0;
+	self->scratch.n = 0;
 	read_start(layout->sample_type, &raw->payload, out);
 	if (layout->sample_type & MIDDLE)
 		read_middle(self, layout, &raw->payload, &out->sample);
@@ -342,7 +342,7 @@ LodePerfParse lode_perf_data_parse_sample(
 static uint32_t find_trailer_event(LodePerfData *self, const LodeByteCursor *payload)
 {
 	uint32_t event = 0;
-	size_t id_and_after = 8 * (size_t)MAX(self->trailer_id_word, 0);
+	size_t id_and_after = 8 * (size_t)MAX(self->ids.trailer_word, 0);
 
 	if (self->events->len < 2 || id_and_after == 0 ||
 		lode_byte_cursor_left(payload) < id_and_after)
@@ -526,7 +526,7 @@ static LodePerfParse keep_chain(
 
 	if (!raw->is_first_reading)
 		return LODE_PERF_SKIPPED;
-	self->n_scratch = 0;
+	self->scratch.n = 0;
 	const uint64_t *addresses = read_words(self, &raw->payload, n, false);
 	if (raw->payload.is_overrun) {
 		lode_perf_data_fail(self, raw->offset, LODE_ERROR_CORRUPT,

@@ -66,7 +66,7 @@ GBytes *lode_perf_data_window_log(LodePerfData *self, guint index, GError **erro
 		return NULL;
 	}
 	g_autofree char *packed = lode_input_file_load(
-		self->header_file, log->offset, log->size, error);
+		self->parts.header_file, log->offset, log->size, error);
 	if (packed == NULL)
 		return NULL;
 	g_autofree char *raw = g_try_malloc(MAX(log->raw_size, 1));
