@@ -27,6 +27,30 @@ char *lode_number_format_count(double value, char buffer[LODE_NUMBER_SIZE])
 	return buffer;
 }
 
+char *lode_number_format_amount(double value, char buffer[LODE_NUMBER_SIZE])
+{
+	if (value >= 100)
+		return lode_number_format_count(value, buffer);
+	if (value > 0 && value < 0.01)
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.2g", value);
+	else
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.*f", value >= 10 ? 1 : 2, value);
+	return buffer;
+}
+
+char *lode_number_format_time(double ns, char buffer[LODE_NUMBER_SIZE])
+{
+	double scale = ns >= 1e8 ? 1e9 : ns >= 1e6 ? 1e6 : 1e3;
+
+	if (ns > 0) {
+		lode_number_format_amount(ns / scale, buffer);
+		g_strlcat(buffer, ns >= 1e8 ? " s" : ns >= 1e6 ? " ms" : " µs", LODE_NUMBER_SIZE);
+	} else {
+		g_strlcpy(buffer, isnan(ns) ? "–" : "0", LODE_NUMBER_SIZE);
+	}
+	return buffer;
+}
+
 char *lode_number_format_share(double share, char buffer[LODE_NUMBER_SIZE])
 {
 	double percent = share * 100;

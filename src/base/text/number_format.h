@@ -10,6 +10,12 @@ enum { LODE_NUMBER_SIZE = 32 };
 /* 1234567 → "1,234,567"; fractions are rounded. Writes into `buffer` and returns it. */
 char *lode_number_format_count(double value, char buffer[LODE_NUMBER_SIZE]);
 
+/* Three digits or so: 1,234, 12.3, 1.23, 0.0012. */
+char *lode_number_format_amount(double value, char buffer[LODE_NUMBER_SIZE]);
+
+/* Nanoseconds in the unit that fits: "1.23 s", "45.6 ms", "7.89 µs"; "0"; of no number "–". */
+char *lode_number_format_time(double ns, char buffer[LODE_NUMBER_SIZE]);
+
 /* A share 0 … 1 as percent: 0.1234 → "12.3 %", 0.00012 → "0.012 %", 0 → "0 %". Signed. */
 char *lode_number_format_share(double share, char buffer[LODE_NUMBER_SIZE]);
 

@@ -47,12 +47,7 @@ void lode_event_value_append_amount(GString *out, double value)
 {
 	char number[LODE_NUMBER_SIZE];
 
-	if (value >= 100)
-		g_string_append(out, lode_number_format_count(value, number));
-	else if (value > 0 && value < 0.01)
-		g_string_append_printf(out, "%.2g", value);
-	else
-		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
+	g_string_append(out, lode_number_format_amount(value, number));
 }
 
 void lode_event_value_append(GString *out, const LodeProfile *profile, uint32_t event, double value)

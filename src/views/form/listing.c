@@ -162,6 +162,8 @@ static void append_number(const LodeColumn *column, double value, GString *out)
 		lode_number_format_share(value, text);
 	else if (column->kind == LODE_COLUMN_SIZE)
 		lode_number_format_bytes((uint64_t)value, text);
+	else if (column->kind == LODE_COLUMN_TIME)
+		lode_number_format_time(1e9 * value, text);
 	else if (is_ratio || column->decimals > 0)
 		g_ascii_formatd(text, sizeof(text), format, is_ratio ? 100 * value : value);
 	else

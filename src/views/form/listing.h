@@ -34,6 +34,7 @@ typedef enum {
 	LODE_COLUMN_SHARE,   /* 0 … 1; in text 12.3 % */
 	LODE_COLUMN_RATIO,   /* 0 … 1; in text 12.345 % in all lines */
 	LODE_COLUMN_SIZE,    /* bytes; in text 4 KiB */
+	LODE_COLUMN_TIME,    /* seconds; in text 1.23 ms */
 	LODE_COLUMN_ADDRESS, /* 0x7f00 in all forms */
 	LODE_COLUMN_FLAG,    /* true or false; in CSV 0 or 1 */
 	/* Inside JSON; in CSV its text is a cell. */
@@ -125,6 +126,7 @@ typedef struct {
 #define LODE_CELL_SHARE(type, member) .kind = LODE_COLUMN_SHARE, LODE_CELL_STORED(type, member)
 #define LODE_CELL_RATIO(type, member) .kind = LODE_COLUMN_RATIO, LODE_CELL_STORED(type, member)
 #define LODE_CELL_SIZE(type, member) .kind = LODE_COLUMN_SIZE, LODE_CELL_STORED(type, member)
+#define LODE_CELL_TIME(type, member) .kind = LODE_COLUMN_TIME, LODE_CELL_STORED(type, member)
 #define LODE_CELL_ADDRESS(type, member) .kind = LODE_COLUMN_ADDRESS, LODE_CELL_STORED(type, member)
 #define LODE_CELL_FLAG(type, member) .kind = LODE_COLUMN_FLAG, LODE_CELL_STORED(type, member)
 #define LODE_CELL_TEXTS(type, member) .kind = LODE_COLUMN_TEXTS, LODE_CELL_STORED(type, member)

@@ -11,7 +11,6 @@
 #include "views/form/display_text.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
-#include "views/profile/wait_lines.h"
 
 #include <math.h>
 
@@ -54,36 +53,6 @@ typedef struct {
 	const char *command; /* of a process; NULL: not known */
 } Row;
 
-static LodeStyle put_seconds(double seconds, GString *out)
-{
-	lode_wait_append_time(out, seconds * 1e9);
-	return LODE_STYLE_PLAIN;
-}
-
-static LodeStyle append_running(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return put_seconds(((const Row *)row)->running_s, out);
-}
-
-static LodeStyle append_path(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return put_seconds(((const Row *)row)->path_s, out);
-}
-
-static LodeStyle append_alone(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return put_seconds(((const Row *)row)->alone_s, out);
-}
-
 static const LodeColumn columns[] = {
 	{"name", LODE_CELL_TEXT(Row, share.name), .at = 11, .missing = "(unknown)",
 		.style = LODE_STYLE_NAME},
@@ -93,11 +62,11 @@ static const LodeColumn columns[] = {
 	{"processes", LODE_CELL_COUNT(Row, share.n_processes), .at = 3, .dropped = 1,
 		.when = BY_COMMAND},
 	{"started", LODE_CELL_COUNT(Row, started), .at = 6, .dropped = 4, .when = HAS_RUNNING},
-	{"running_seconds", LODE_CELL_NUMBER(Row, running_s), .append = append_running, .at = 7,
+	{"running_seconds", LODE_CELL_TIME(Row, running_s), .missing = "–", .at = 7,
 		.title = "ran", .dropped = 7, .when = HAS_RUNNING},
-	{"path_seconds", LODE_CELL_NUMBER(Row, path_s), .append = append_path, .at = 8,
+	{"path_seconds", LODE_CELL_TIME(Row, path_s), .missing = "–", .at = 8,
 		.title = "on the path", .dropped = 6, .when = HAS_RUNNING},
-	{"alone_seconds", LODE_CELL_NUMBER(Row, alone_s), .append = append_alone, .at = 9,
+	{"alone_seconds", LODE_CELL_TIME(Row, alone_s), .missing = "–", .at = 9,
 		.title = "alone", .dropped = 5, .when = HAS_RUNNING},
 	{"samples", LODE_CELL_COUNT(Row, share.samples), .at = 2, .dropped = 2},
 	{"weight", LODE_CELL_NUMBER(Row, share.weight)},

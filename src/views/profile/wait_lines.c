@@ -2,6 +2,7 @@
 #include "views/profile/wait_lines.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
 #include "model/profile.h"
 #include "views/figures/event_values.h"
 #include "views/form/display_text.h"
@@ -16,14 +17,9 @@ enum { MOST_PARTS = 3, OBJECT_WIDTH = 40 };
 
 void lode_wait_append_time(GString *out, double ns)
 {
-	double scale = ns >= 1e8 ? 1e9 : ns >= 1e6 ? 1e6 : 1e3;
+	char time[LODE_NUMBER_SIZE];
 
-	if (!(ns > 0)) {
-		g_string_append(out, isnan(ns) ? "–" : "0");
-		return;
-	}
-	lode_event_value_append_amount(out, ns / scale);
-	g_string_append(out, ns >= 1e8 ? " s" : ns >= 1e6 ? " ms" : " µs");
+	g_string_append(out, lode_number_format_time(ns, time));
 }
 
 void lode_wait_append_place(GString *out, const LodeWaitPlace *place, const LodeTerminal *terminal)

@@ -38,65 +38,10 @@ typedef struct {
 		holder_number; /* of functions; no number: their code is not in the profile */
 	GPtrArray *thread_names;
 	double seconds, count, mean, longest, path_seconds, holder_share;
+	double known_count, known_longest; /* no number: looks alone do not tell which of them are
+	                                      at one wait */
 	bool is_idle;
 } Row;
-
-static LodeStyle put_time(double seconds, GString *out)
-{
-	lode_wait_append_time(out, seconds * 1e9);
-	return LODE_STYLE_PLAIN;
-}
-
-static LodeStyle append_seconds(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	put_time(((const Row *)row)->seconds, out);
-	return LODE_STYLE_STRONG;
-}
-
-static LodeStyle append_mean(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return put_time(((const Row *)row)->mean, out);
-}
-
-/* By looks alone it is not known which of them are at one wait. */
-static bool is_by_looks(const Row *row)
-{
-	return row->group->looks > 0 && !(row->count > 0);
-}
-
-static LodeStyle append_longest(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return put_time(is_by_looks(row) ? (double)NAN : ((const Row *)row)->longest, out);
-}
-
-static LodeStyle append_count(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	char text[LODE_NUMBER_SIZE];
-
-	(void)terminal;
-	(void)user_data;
-	g_string_append(out,
-		is_by_looks(row) ? "–" : lode_number_format_count(((const Row *)row)->count, text));
-	return LODE_STYLE_PLAIN;
-}
-
-static LodeStyle append_path(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return put_time(((const Row *)row)->path_seconds, out);
-}
 
 /* Files without their folders. */
 static LodeStyle append_object(
@@ -156,15 +101,16 @@ static const LodeColumn columns[] = {
 	{"holder:line", LODE_CELL_NUMBER(Row, holder_line), .only = LODE_IN_CSV},
 	{"holder:call", LODE_CELL_TEXT(Row, holder_call), .only = LODE_IN_CSV},
 	{"holder:share", LODE_CELL_SHARE(Row, holder_share), .only = LODE_IN_CSV},
-	{"seconds", LODE_CELL_NUMBER(Row, seconds), .append = append_seconds, .at = 1,
-		.title = "waited"},
-	{"count", LODE_CELL_COUNT(Row, count), .append = append_count, .at = 2, .title = "number",
+	{"seconds", LODE_CELL_TIME(Row, seconds), .at = 1, .title = "waited",
+		.style = LODE_STYLE_STRONG},
+	{"count", LODE_CELL_COUNT(Row, count)},
+	{NULL, LODE_CELL_COUNT(Row, known_count), .missing = "–", .at = 2, .title = "number",
 		.dropped = 3},
-	{NULL, LODE_CELL_NUMBER(Row, mean), .append = append_mean, .at = 3, .title = "mean",
-		.dropped = 4},
-	{"longest", LODE_CELL_NUMBER(Row, longest), .append = append_longest, .at = 4,
+	{NULL, LODE_CELL_TIME(Row, mean), .missing = "–", .at = 3, .title = "mean", .dropped = 4},
+	{"longest", LODE_CELL_NUMBER(Row, longest)},
+	{NULL, LODE_CELL_TIME(Row, known_longest), .missing = "–", .at = 4, .title = "longest",
 		.dropped = 5},
-	{"path_seconds", LODE_CELL_NUMBER(Row, path_seconds), .append = append_path, .at = 5,
+	{"path_seconds", LODE_CELL_TIME(Row, path_seconds), .at = 5,
 		.title = "on the path", .dropped = 2, .hides_empty = true},
 	{"idle", LODE_CELL_FLAG(Row, is_idle)},
 };
@@ -183,6 +129,7 @@ static void fill_row(size_t number, void *out, const void *user_data)
 	const LodeWaitGroup *group = lode_wait_group_at(
 		self->groups, g_array_index(self->shown, guint, number));
 	Row *row = out;
+	bool is_by_looks = group->looks > 0 && !(group->count > 0);
 
 	*row = (Row){.group = group,
 		.reason = lode_wait_group_reason(group),
@@ -203,6 +150,8 @@ static void fill_row(size_t number, void *out, const void *user_data)
 		.count = group->count,
 		.mean = group->count > 0 ? group->waiting_ns / 1e9 / group->count : (double)NAN,
 		.longest = group->longest_ns / 1e9,
+		.known_count = is_by_looks ? (double)NAN : group->count,
+		.known_longest = is_by_looks ? (double)NAN : group->longest_ns / 1e9,
 		.path_seconds = group->path_ns / 1e9,
 		.is_idle = group->is_idle};
 }

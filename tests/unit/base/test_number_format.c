@@ -39,6 +39,23 @@ static void test_share(void)
 			lode_number_format_share(cases[i].value, buffer), ==, cases[i].text);
 }
 
+static void test_amount(void)
+{
+	static const Case cases[] = {{0, "0.00"}, {0.0012, "0.0012"}, {1.234, "1.23"},
+		{12.34, "12.3"}, {123.4, "123"}, {1234.5, "1,234"}};
+	static const Case times[] = {{0, "0"}, {-1, "0"}, {NAN, "–"}, {420, "0.42 µs"},
+		{12345, "12.3 µs"}, {4.2e6, "4.20 ms"}, {99e6, "99.0 ms"}, {1e8, "0.10 s"},
+		{123e9, "123 s"}, {1.7e308, "1.7e+299 s"}};
+	char buffer[LODE_NUMBER_SIZE];
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		g_assert_cmpstr(
+			lode_number_format_amount(cases[i].value, buffer), ==, cases[i].text);
+	for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+		g_assert_cmpstr(
+			lode_number_format_time(times[i].value, buffer), ==, times[i].text);
+}
+
 static void test_exact_text(void)
 {
 	static const Case cases[] = {{10, "10"}, {0.1, "0.1"}, {-2.5, "-2.5"},
@@ -104,6 +121,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/number_format/count", test_count);
 	g_test_add_func("/number_format/share", test_share);
+	g_test_add_func("/number_format/amount", test_amount);
 	g_test_add_func("/number_format/exact_text", test_exact_text);
 	g_test_add_func("/number_format/exact_reads_back", test_exact_reads_back);
 	g_test_add_func("/number_format/exact_in_other_locale", test_exact_in_other_locale);
