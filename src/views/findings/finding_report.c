@@ -62,6 +62,7 @@ typedef struct {
 	const LodeMiningRun *run;
 	const LodeFindings *findings;
 	const LodeReportOptions *options;
+	const char *path; /* of the profile, as a word of a shell */
 	FILE *out;
 	uint32_t weight_event;
 	const char *unit;                   /* of `each`: "ns", "cycles" … */
@@ -477,72 +478,63 @@ static void put_unnamed(const View *self)
 	}
 }
 
-/* A command, and what it shows where there is room for both in the line. */
-static void put_command(
-	const View *self, const char *begin, const char *command, const char *meaning)
-{
-	const LodeTerminal *terminal = &self->options->terminal;
-	g_autofree char *line = g_strdup_printf("%s%s   %s", begin, command, meaning);
-	bool has_room = terminal->width == 0 || lode_display_width(line) <= terminal->width;
-
-	if (has_room)
-		lode_display_print(terminal, self->out, "%s", line);
-	else
-		lode_display_print(terminal, self->out, "%s%s", begin, command);
-}
-
+/* Before the first command, and before those below it. */
 static const char next_begin[] = "Next:  ", further_begin[] = "       ";
 
+/* A command on the profile, and what it shows where there is room for both in the line. */
+static void put_command(const View *self, const char *begin, const char *verb, const char *options,
+	const char *meaning)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autofree char *command = g_strdup_printf(
+		"%slode %s %s %s", begin, verb, self->path, options);
+	g_autofree char *line = g_strdup_printf("%s   %s", command, meaning);
+	bool has_room = terminal->width == 0 || lode_display_width(line) <= terminal->width;
+
+	lode_display_print(terminal, self->out, "%s", has_room ? line : command);
+}
+
 /* Further commands; `is_open`: much of the time is not explained. */
-static void put_further(const View *self, const char *path, bool is_open)
+static void put_further(const View *self, bool is_open)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	const char *observe = is_open ? lode_observed_hint(self->profile) : NULL;
 	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
 
-	g_autofree char *latency = g_strdup_printf("lode report %s --weight latency", path);
-
 	if (by_clock != NULL)
-		put_command(self, further_begin, latency, by_clock);
+		put_command(self, further_begin, "report", "--weight latency", by_clock);
 	if (observe != NULL)
-		lode_display_print(terminal, self->out, "       %s", observe);
+		lode_display_print(terminal, self->out, "%s%s", further_begin, observe);
 }
 
 static void put_next(const View *self, uint32_t n_shown)
 {
-	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins, self->profile->part_options);
 	uint32_t n = self->findings->findings->len;
-	const char *listed = self->run->parameters.only_findings ? "mines and lists"
-	                                                         : "lists the mined";
+	bool only_findings = self->run->parameters.only_findings;
+	const char *begin = next_begin;
 
 	fputc('\n', self->out);
 	put_unresolved(self);
 	put_left_handlers(self);
-	const char *begin = next_begin;
-	g_autofree char *limit = g_strdup_printf("lode report %s --limit %u", path, n);
-	g_autofree char *annotate = g_strdup_printf("lode annotate %s F1", path);
-	g_autofree char *explain = g_strdup_printf("lode report %s --explain", path);
-	g_autofree char *all = g_strdup_printf("lode report %s --all", path);
 	if (n > n_shown) {
+		g_autofree char *limit = g_strdup_printf("--limit %u", n);
 		g_autofree char *meaning = g_strdup_printf("all %u findings", n);
-		put_command(self, begin, limit, meaning);
+		put_command(self, begin, "report", limit, meaning);
 		begin = further_begin;
 	}
 	if (n_shown > 0) {
-		put_command(self, begin, annotate, "the places of a finding, with their code");
+		put_command(self, begin, "annotate", "F1",
+			"the places of a finding, with their code");
 		begin = further_begin;
 	}
-	if (n_shown > 0 && self->explanations == NULL) {
-		g_autofree char *meaning = g_strdup_printf(
-			"what they usually mean; --all %s sequences", listed);
-		put_command(self, begin, explain, meaning);
-	} else {
-		put_command(self, begin, all,
-			self->run->parameters.only_findings ? "mines and lists sequences"
-							    : "the mined sequences");
-	}
-	put_further(self, path, self->diagnoses->diagnoses->len == 0);
+	if (n_shown > 0 && self->explanations == NULL)
+		put_command(self, begin, "report", "--explain",
+			only_findings ? "what they usually mean; --all mines and lists sequences"
+				      : "what they usually mean; --all lists the mined sequences");
+	else
+		put_command(self, begin, "report", "--all",
+			only_findings ? "mines and lists sequences" : "the mined sequences");
+	put_further(self, self->diagnoses->diagnoses->len == 0);
 }
 
 /* --- the first screen --- */
@@ -705,16 +697,14 @@ static void put_smaller(const View *self)
 
 static void put_diagnoses_next(const View *self)
 {
-	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins, self->profile->part_options);
 	const LodeTerminal *terminal = &self->options->terminal;
 	guint first = first_listed(self->diagnoses);
-	g_autofree char *next = g_strdup_printf(
-		"Next:  lode report %s --explain D%u; --findings", path, first + 1);
+	g_autofree char *next = g_strdup_printf("%slode report %s --explain D%u; --findings",
+		next_begin, self->path, first + 1);
 	bool is_wait = lode_diagnoses_at(self->diagnoses, first)->scope == LODE_SCOPE_WAIT;
 	g_autofree char *more = is_wait ? g_strdup_printf("%s; --waits", next)
-	                                : g_strdup_printf("%s; lode annotate %s D%u", next, path,
-						  first + 1);
+	                                : g_strdup_printf("%s; lode annotate %s D%u", next,
+						  self->path, first + 1);
 
 	put_unresolved(self);
 	put_left_handlers(self);
@@ -722,7 +712,7 @@ static void put_diagnoses_next(const View *self)
 	bool has_code = lode_diagnoses_at(self->diagnoses, first)->at->len > 0;
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
 	lode_display_print(terminal, self->out, "%s", has_code && has_room ? more : next);
-	put_further(self, path,
+	put_further(self,
 		uncovered_share(self) >= MOSTLY_UNCOVERED && !is_of_waiting(self->diagnoses));
 }
 
@@ -812,8 +802,6 @@ static guint make_diagnosis(const View *self, guint index, Part *out)
 static void put_titles(const View *self, guint index, guint n, guint room)
 {
 	const LodeDiagnoses *diagnoses = self->diagnoses;
-	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins, self->profile->part_options);
 	guint n_titles = n <= room ? n : MAX(room, 1) - 1;
 	/* An empty line ends them. */
 	guint spare = room > n + 1 ? room - n - 1 : 0;
@@ -827,7 +815,7 @@ static void put_titles(const View *self, guint index, guint n, guint room)
 	}
 	if (n > n_titles)
 		lode_display_print(&self->options->terminal, self->out,
-			"%u more: lode report %s --limit %u", n - n_titles, path,
+			"%u more: lode report %s --limit %u", n - n_titles, self->path,
 			diagnoses->diagnoses->len);
 	else if (n < room)
 		fputc('\n', self->out);
@@ -927,15 +915,11 @@ static void write_diagnoses(const View *self)
 /* Findings of so few samples are not worth a look either. */
 static void put_too_short(const View *self)
 {
-	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins, self->profile->part_options);
-
 	lode_display_print(&self->options->terminal, self->out,
 		"Too short to tell: %.0f of at least %d samples. Let it run longer, or repeat it.",
 		self->profile->n_samples, LODE_FEWEST_SAMPLES);
 	fputc('\n', self->out);
-	g_autofree char *findings = g_strdup_printf("lode report %s --findings", path);
-	put_command(self, next_begin, findings, "what these samples show");
+	put_command(self, next_begin, "report", "--findings", "what these samples show");
 }
 
 /* Where most of the time is inside programs of the system: their users cannot change their code,
@@ -945,13 +929,11 @@ static bool is_foreign(const View *self)
 	return self->diagnoses->foreign >= MOSTLY_FOREIGN;
 }
 
-static void put_undiagnosed_foreign(const View *self, const char *path)
+static void put_undiagnosed_foreign(const View *self)
 {
 	const LodeDiagnoses *diagnoses = self->diagnoses;
 	g_autofree char *names = lode_display_text(
 		diagnoses->foreigners, self->options->terminal.is_ascii);
-	g_autofree char *causes = g_strdup_printf("lode report %s --explain", path);
-	g_autofree char *functions = g_strdup_printf("lode report %s --functions", path);
 
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis: %.0f %% of the %s is inside programs of the system (%s), whose code "
@@ -960,16 +942,15 @@ static void put_undiagnosed_foreign(const View *self, const char *path)
 	put_smaller(self);
 	fputc('\n', self->out);
 	put_unresolved(self);
-	put_command(self, next_begin, functions, "all functions, with what they call");
+	put_command(self, next_begin, "report", "--functions", "all functions, with what they call");
 	if (diagnoses->smaller->len > 0)
-		put_command(self, further_begin, causes, "what was set aside");
+		put_command(self, further_begin, "report", "--explain", "what was set aside");
 }
 
 /* A program that hardly runs: its code is no answer. */
-static void put_undiagnosed_waits(const View *self, const char *path)
+static void put_undiagnosed_waits(const View *self)
 {
 	const LodeWaits *waits = self->profile->waits;
-	g_autofree char *command = g_strdup_printf("lode report %s --waits", path);
 
 	lode_display_print(&self->options->terminal, self->out,
 		"No diagnosis: the program waits for %.0f %% of the time by the clock, and no "
@@ -978,7 +959,8 @@ static void put_undiagnosed_waits(const View *self, const char *path)
 	put_smaller(self);
 	fputc('\n', self->out);
 	put_unresolved(self);
-	put_command(self, next_begin, command, "what each thread waited for, and where");
+	put_command(self, next_begin, "report", "--waits",
+		"what each thread waited for, and where");
 }
 
 /* The first screen of a sampled program without a diagnosis. */
@@ -986,8 +968,6 @@ static void write_undiagnosed(const View *self)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_auto(LodeTopFunctions) functions = {0};
-	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins, self->profile->part_options);
 	bool is_script = lode_function_costs_have_scripts(self->functions->costs);
 	bool has_findings = self->findings->findings->len > 0 && !is_script;
 
@@ -1000,11 +980,11 @@ static void write_undiagnosed(const View *self)
 		return;
 	}
 	if (is_foreign(self)) {
-		put_undiagnosed_foreign(self, path);
+		put_undiagnosed_foreign(self);
 		return;
 	}
 	if (self->diagnoses->is_by_clock) {
-		put_undiagnosed_waits(self, path);
+		put_undiagnosed_waits(self);
 		return;
 	}
 	lode_display_print(terminal, self->out,
@@ -1015,22 +995,25 @@ static void write_undiagnosed(const View *self)
 	fputc('\n', self->out);
 	put_unresolved(self);
 	put_left_handlers(self);
-	double cost;
-	uint32_t hottest = lode_profile_hottest_function(self->profile, self->weight_event, &cost);
-	g_autofree char *place =
-		hottest == LODE_NONE || has_findings
-			? g_strdup("F1")
-			: lode_shell_word(lode_profile_function(self->profile, hottest)->name);
-	g_autofree char *annotate = g_strdup_printf("lode annotate %s %s", path, place);
-	g_autofree char *findings = g_strdup_printf("lode report %s --findings", path);
-	g_autofree char *lines = g_strdup_printf("lode report %s --lines", path);
-	put_command(self, next_begin, is_script ? lines : annotate,
-		is_script ? "each line, with all that it calls"
-			  : "its code, with the time of each line");
-	put_command(self, further_begin, findings,
+	if (is_script) {
+		put_command(self, next_begin, "report", "--lines",
+			"each line, with all that it calls");
+	} else {
+		double cost;
+		uint32_t hottest = lode_profile_hottest_function(
+			self->profile, self->weight_event, &cost);
+		g_autofree char *place =
+			hottest == LODE_NONE || has_findings
+				? g_strdup("F1")
+				: lode_shell_word(
+					  lode_profile_function(self->profile, hottest)->name);
+		put_command(self, next_begin, "annotate", place,
+			"its code, with the time of each line");
+	}
+	put_command(self, further_begin, "report", "--findings",
 		has_findings ? "what an execution of each costs"
 			     : "what else can be asked of the profile");
-	put_further(self, path, true);
+	put_further(self, true);
 }
 
 static void write_text(const View *self)
@@ -1252,6 +1235,8 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	                                                               : NULL;
 	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
+	g_autofree char *path = lode_shell_profile(
+		options->profile_path, options->origins, profile->part_options);
 	g_autoptr(LodeDiagnoses) made = NULL;
 	const LodeDiagnoses *diagnoses = options->diagnoses;
 	if (diagnoses == NULL)
@@ -1260,7 +1245,7 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	const LodeCostedFunctions *functions = diagnoses->functions;
 	if (functions == NULL && options->format != LODE_VIEW_CSV)
 		functions = costed = lode_costed_functions_new(profile, event, options->own);
-	const View view = {profile, run, run->findings, options, out, event,
+	const View view = {profile, run, run->findings, options, path, out, event,
 		lode_event_value_unit(profile, event), explanations, own, diagnoses, functions,
 		told};
 	Listed listed = {&view, 0};
