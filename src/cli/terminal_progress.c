@@ -26,12 +26,11 @@ static unsigned terminal_width(void)
 static char *compose(const char *stage, double done, double total, const char *detail)
 {
 	GString *line = g_string_new(stage);
-	char number[LODE_NUMBER_SIZE];
 
 	if (total > 0)
 		g_string_append_printf(line, "  %.0f %%", CLAMP(100 * done / total, 0, 100));
 	else if (done > 0)
-		g_string_append_printf(line, "  %s", lode_number_format_count(done, number));
+		g_string_append_printf(line, "  %s", LODE_COUNT_TEXT(done));
 	if (detail != NULL && *detail != '\0')
 		g_string_append_printf(line, "  %s", detail);
 	return g_string_free(line, FALSE);

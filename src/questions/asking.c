@@ -262,7 +262,6 @@ static bool weigh_by_event(LodeProfile *profile, const char *name, GError **erro
 static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error)
 {
 	LodeAccessWeights weights;
-	char share[LODE_NUMBER_SIZE];
 
 	if (!lode_access_weights_apply(profile, &weights, error))
 		return false;
@@ -270,7 +269,7 @@ static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error
 		*out_note = g_strdup_printf(
 			"note: %s of the accesses are by instructions without a "
 			"sample; they are in no row",
-			lode_number_format_share(weights.unsampled / weights.accesses, share));
+			LODE_SHARE_TEXT(weights.unsampled / weights.accesses));
 	return true;
 }
 

@@ -34,13 +34,9 @@ static const LodeParameterGroup groups[] = {
 
 static void write_verdict(const LodeTraceSummary *summary, const char *path, FILE *out)
 {
-	char references[LODE_NUMBER_SIZE], frames[LODE_NUMBER_SIZE];
-
 	lode_display_line(out, "%s: %s: %s references in %s frame%s", path,
-		summary->damage != NULL ? "damaged" : "whole",
-		lode_number_format_count((double)summary->n_decoded, references),
-		lode_number_format_count((double)summary->n_frames, frames),
-		summary->n_frames == 1 ? "" : "s");
+		summary->damage != NULL ? "damaged" : "whole", LODE_COUNT_TEXT(summary->n_decoded),
+		LODE_COUNT_TEXT(summary->n_frames), summary->n_frames == 1 ? "" : "s");
 }
 
 static bool answer(LodeAsking *asking, void *options, GError **error)

@@ -468,7 +468,6 @@ static bool answer_replayed(LodeAsking *asking, const LodeSimulation *simulation
 		replayed = reader != NULL ? lode_trace_replay_run(reader, &simulation->replay,
 						    asking->progress, error)
 	                                  : NULL;
-	char number[LODE_NUMBER_SIZE];
 
 	if (replayed == NULL)
 		return false;
@@ -491,7 +490,7 @@ static bool answer_replayed(LodeAsking *asking, const LodeSimulation *simulation
 	if (replayed->damage == NULL)
 		return true;
 	g_autofree char *consequence = g_strdup_printf("what is whole was replayed: %s references",
-		lode_number_format_count((double)replayed->n_references, number));
+		LODE_COUNT_TEXT(replayed->n_references));
 	note_damage(asking, replayed->damage, consequence);
 	return true;
 }
@@ -573,15 +572,13 @@ static bool write_object_plot(const void *what, FILE *out, GError **error)
 /* Branches are known only in code of the images. */
 static void note_unknown_code(const LodeProfile *profile, LodeAsking *asking)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
 		if (strcmp(row->reason, LODE_TRACED_NO_CODE) == 0)
 			lode_asking_note(asking,
 				"note: %s instructions were executed in code "
 				"of which no image is known; their branches are not predicted",
-				lode_number_format_count(row->samples, number));
+				LODE_COUNT_TEXT(row->samples));
 	}
 }
 

@@ -200,10 +200,8 @@ static unsigned add_stretches(Html *self, const LodeProfile *profile, const GArr
 	for (guint i = 0; i < MIN(grid->axis->segments->len, STRETCHES); i++) {
 		const LodeAddressSegment *one = &g_array_index(
 			grid->axis->segments, LodeAddressSegment, i);
-		char first[LODE_NUMBER_SIZE], last[LODE_NUMBER_SIZE];
 		g_autofree char *parameters = g_strdup_printf("address=%s-%s",
-			lode_number_format_address(one->first, first),
-			lode_number_format_address(one->last, last));
+			LODE_ADDRESS_TEXT(one->first), LODE_ADDRESS_TEXT(one->last));
 		n += add_answer(self, "heat", parameters) == ADDED;
 	}
 	return n;
@@ -330,11 +328,10 @@ static void collect(Html *self, const LodeProfile *profile)
 	self->max_bytes = MAX_ANSWERS_BYTES;
 	bool has_orders = add_orders(self);
 	unsigned n_sequences = add_range(self, "sequence=", "&limit=10&context=3", SEQUENCE_CODES);
-	char share[LODE_NUMBER_SIZE];
 	g_string_append_printf(self->left_out, "This file has the first %d sequences", n_rows);
 	if (self->min_support > 0)
 		g_string_append_printf(self->left_out, " of those with a support from %s",
-			lode_number_format_share(self->min_support, share));
+			LODE_SHARE_TEXT(self->min_support));
 	g_string_append_printf(self->left_out, ", the first %d functions, ", n_listed);
 	if (has_orders)
 		g_string_append_printf(

@@ -203,12 +203,10 @@ static uint64_t count_seen(Mining *mining)
 /* With the mutex held. */
 static void report_progress(Mining *mining)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (g_thread_self() != mining->main_thread)
 		return;
 	g_autofree char *detail = g_strdup_printf(
-		"%s sequences", lode_number_format_count((double)count_seen(mining), number));
+		"%s sequences", LODE_COUNT_TEXT(count_seen(mining)));
 	lode_progress_report(mining->search.progress, "mining", (double)mining->n_finished,
 		(double)mining->n_tasks, detail);
 }
@@ -224,15 +222,13 @@ static void advise(Mining *mining)
 	const LodeSearch *search = &mining->search;
 	const LodeProgress silent = {.cancellable = search->progress->cancellable};
 	double support = find_support_for(search, FEW, &silent);
-	char seen[LODE_NUMBER_SIZE], few[LODE_NUMBER_SIZE];
 
 	if (!(support > search->parameters->min_support))
 		return;
 	g_autofree char *text = g_strdup_printf(
 		"the threshold is low: %s sequences so far; lode mine --min-support %.3g%% would "
 		"give about %s",
-		lode_number_format_count((double)count_seen(mining), seen), 100 * support,
-		lode_number_format_count(FEW, few));
+		LODE_COUNT_TEXT(count_seen(mining)), 100 * support, LODE_COUNT_TEXT(FEW));
 	search->progress->note(text, search->progress->user_data);
 }
 

@@ -141,10 +141,8 @@ void lode_json_string(LodeJsonStream *self, const char *value)
 
 void lode_json_number(LodeJsonStream *self, double value)
 {
-	char buffer[LODE_NUMBER_SIZE];
-
 	separate(self);
-	put_text(self, isfinite(value) ? lode_number_format_exact(value, buffer) : "null");
+	put_text(self, isfinite(value) ? LODE_EXACT_TEXT(value) : "null");
 }
 
 void lode_json_integer(LodeJsonStream *self, uint64_t value)
@@ -164,9 +162,7 @@ void lode_json_bool(LodeJsonStream *self, bool value)
 
 void lode_json_address(LodeJsonStream *self, uint64_t value)
 {
-	char buffer[LODE_NUMBER_SIZE];
-
-	lode_json_string(self, lode_number_format_address(value, buffer));
+	lode_json_string(self, LODE_ADDRESS_TEXT(value));
 }
 
 void lode_json_member_string(LodeJsonStream *self, const char *name, const char *value)

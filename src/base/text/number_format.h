@@ -29,3 +29,14 @@ char *lode_number_format_address(uint64_t address, char buffer[LODE_NUMBER_SIZE]
 
 /* "4 KiB", "64 B", "1.5 MiB". */
 char *lode_number_format_bytes(uint64_t bytes, char buffer[LODE_NUMBER_SIZE]);
+
+/* The same as texts that last as long as the block in which they are made. */
+#define LODE_COUNT_TEXT(value)                                                                     \
+	lode_number_format_count((double)(value), (char[LODE_NUMBER_SIZE]){0})
+#define LODE_AMOUNT_TEXT(value) lode_number_format_amount((value), (char[LODE_NUMBER_SIZE]){0})
+#define LODE_TIME_TEXT(ns) lode_number_format_time((ns), (char[LODE_NUMBER_SIZE]){0})
+#define LODE_SHARE_TEXT(share) lode_number_format_share((share), (char[LODE_NUMBER_SIZE]){0})
+#define LODE_EXACT_TEXT(value) lode_number_format_exact((value), (char[LODE_NUMBER_SIZE]){0})
+#define LODE_ADDRESS_TEXT(address)                                                                 \
+	lode_number_format_address((address), (char[LODE_NUMBER_SIZE]){0})
+#define LODE_BYTES_TEXT(bytes) lode_number_format_bytes((bytes), (char[LODE_NUMBER_SIZE]){0})

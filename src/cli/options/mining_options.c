@@ -225,23 +225,18 @@ LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile
 
 void lode_mining_options_warn(const LodeMiningRun *run, const char *verb)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (run->findings != NULL && run->findings->least_share > 0)
 		lode_display_line(stderr,
 			"lode %s: findings are of patterns with at least %s of the samples: those "
 			"with less would take too much memory; --functions, --images or "
 			"--attributes make the profile smaller",
-			verb, lode_number_format_share(run->findings->least_share, number));
+			verb, LODE_SHARE_TEXT(run->findings->least_share));
 }
 
 void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	lode_display_line(out, "%s sequences in %.2f s, stored as run '%s' of %s%s",
-		lode_number_format_count(run->sequences->len, number), run->seconds, run->name,
-		path,
+		LODE_COUNT_TEXT(run->sequences->len), run->seconds, run->name, path,
 		run->is_complete ? ""
 				 : "; incomplete: stopped at --max-sequences, raise --min-support");
 }

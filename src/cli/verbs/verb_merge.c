@@ -95,12 +95,9 @@ static void warn_of_stacks(char **paths, const GPtrArray *profiles, const LodePr
 
 static void write_summary(const LodeProfile *profile, const char *path)
 {
-	char origins[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE];
-
 	lode_display_line(stdout, "%s: %s instruction%s, %s origin%s", path,
-		lode_number_format_count(profile->instructions->len, instructions),
-		profile->instructions->len == 1 ? "" : "s",
-		lode_number_format_count(profile->origins->len, origins),
+		LODE_COUNT_TEXT(profile->instructions->len),
+		profile->instructions->len == 1 ? "" : "s", LODE_COUNT_TEXT(profile->origins->len),
 		profile->origins->len == 1 ? "" : "s");
 }
 

@@ -36,7 +36,6 @@ static const LodeParameterGroup groups[] = {
 
 static bool cut(LodeTraceReader *reader, LodeTraceStream *writer, const char *name, GError **error)
 {
-	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 	g_autoptr(GError) damage = NULL;
 	g_auto(LodeTerminalProgress) screen;
 
@@ -45,9 +44,8 @@ static bool cut(LodeTraceReader *reader, LodeTraceStream *writer, const char *na
 		return false;
 	lode_terminal_progress_hide(&screen);
 	lode_display_line(stdout, "%s: %s references in %s bytes", name,
-		lode_number_format_count(
-			(double)lode_trace_stream_n_references(writer), references),
-		lode_number_format_count((double)lode_trace_stream_n_bytes(writer), bytes));
+		LODE_COUNT_TEXT(lode_trace_stream_n_references(writer)),
+		LODE_COUNT_TEXT(lode_trace_stream_n_bytes(writer)));
 	bool is_whole = damage == NULL;
 	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));

@@ -68,14 +68,12 @@ static void print_summary(const LodeReferenceReader *reader, const LodeTraceStre
 	double size = (double)lode_trace_stream_n_bytes(writer);
 	double seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	g_autofree char *losses = lode_reference_reader_losses(reader);
-	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 
 	g_autofree char *bits = n > 0 ? g_strdup_printf(", %.4f bits per reference", 8 * size / n)
 	                              : g_strdup("");
 
 	lode_display_line(stdout, "%s: %s references in %s bytes%s", given->output,
-		lode_number_format_count(n, references), lode_number_format_count(size, bytes),
-		bits);
+		LODE_COUNT_TEXT(n), LODE_COUNT_TEXT(size), bits);
 	if (given->is_verbose)
 		lode_display_line(stdout, "form %s, %.1f s, %.1f million references per second",
 			lode_reference_form_to_text(lode_reference_reader_form(reader)), seconds,

@@ -299,15 +299,13 @@ static void name_streams(Reading *self)
 /* ", references 1,000 to 1,999" of so many; the caller frees it. */
 static char *part_text(const LodeTraceRange *range, uint64_t n_references)
 {
-	char first[LODE_NUMBER_SIZE], last[LODE_NUMBER_SIZE];
 	uint64_t begin = range != NULL ? MIN(range->first, n_references) : 0;
 	uint64_t count = range != NULL ? MIN(range->count, n_references - begin) : n_references;
 
 	if (count == n_references)
 		return g_strdup("");
-	return g_strdup_printf(", references %s to %s",
-		lode_number_format_count((double)begin, first),
-		lode_number_format_count((double)(begin + count - MIN(count, 1)), last));
+	return g_strdup_printf(", references %s to %s", LODE_COUNT_TEXT(begin),
+		LODE_COUNT_TEXT((double)(begin + count - MIN(count, 1))));
 }
 
 /* Names the tool that made the trace, and the caches through which it was replayed. */

@@ -873,7 +873,7 @@ static void add_left_processes(Session *self)
 static char *rate_text(const Session *self)
 {
 	const LodeSampleSlices *slices = &self->recording.slices;
-	char part[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
+	char part[LODE_NUMBER_SIZE];
 
 	if (self->tracer != NULL)
 		return g_strdup(lode_ptrace_sampler_text(self->tracer));
@@ -889,7 +889,7 @@ static char *rate_text(const Session *self)
 	if (self->recording.has_few_events)
 		return g_strdup_printf(
 			"sampled for %s of the time, as %s threads and processes start a second",
-			part, lode_number_format_count(self->recording.tasks.rate, number));
+			part, LODE_COUNT_TEXT(self->recording.tasks.rate));
 	return g_strdup_printf(
 		LODE_PERF_SLICED "%s of %.2g s was sampled", part, slices->passed_us / 1e6);
 }

@@ -18,10 +18,8 @@ enum { IMAGE_WIDTH = 24 };
 
 void lode_call_lines_share(GString *out, double cost, double total)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (!isnan(cost))
-		g_string_append(out, lode_number_format_share(lode_share_of(cost, total), number));
+		g_string_append(out, LODE_SHARE_TEXT(lode_share_of(cost, total)));
 }
 
 double lode_call_lines_share_of(double cost, double total)
@@ -39,10 +37,8 @@ LodeStyle lode_call_lines_image_cell(
 
 void lode_call_lines_count(GString *out, double count)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (!isnan(count))
-		g_string_append(out, lode_number_format_count(count, number));
+		g_string_append(out, LODE_COUNT_TEXT(count));
 }
 
 void lode_call_lines_image(
@@ -130,7 +126,6 @@ void lode_call_lines_unnamed(
 	g_autofree double *of_image = g_new0(double, profile->images->len + 1);
 	double unnamed = 0;
 	uint32_t most = 0;
-	char share[LODE_NUMBER_SIZE];
 
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
@@ -150,20 +145,17 @@ void lode_call_lines_unnamed(
 	lode_display_append(image, base, terminal->is_ascii);
 	/* Nobody else has symbols of the kernel's pages. */
 	lode_display_print(terminal, out, "%s is in functions without symbols, most in %s%s",
-		lode_number_format_share(lode_share_of(unnamed, total), share), image->str,
+		LODE_SHARE_TEXT(lode_share_of(unnamed, total)), image->str,
 		strcmp(base, "[vdso]") == 0 ? "" : ": --debuginfod");
 }
 
 void lode_call_lines_short(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out)
 {
-	char share[LODE_NUMBER_SIZE];
-
 	if (lode_function_costs_are_short(costs))
 		lode_display_print(terminal, out,
 			"The stacks of %s of the samples are one function only, as of programs "
 			"without frame pointers: --call-graph dwarf would do better.",
-			lode_number_format_share(
-				lode_share_of(costs->alone, costs->samples), share));
+			LODE_SHARE_TEXT(lode_share_of(costs->alone, costs->samples)));
 }
 
 void lode_call_lines_note(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out)

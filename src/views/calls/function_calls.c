@@ -408,7 +408,6 @@ static void write_text(const Calls *self)
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeFunctionCost *one = lode_function_cost_at(self->costs, self->function);
 	g_autoptr(GString) name = g_string_new(NULL), image = g_string_new(NULL);
-	char own[LODE_NUMBER_SIZE], inclusive[LODE_NUMBER_SIZE];
 
 	lode_function_name_append(name, one->name, terminal);
 	lode_call_lines_image(image, one, terminal);
@@ -416,12 +415,10 @@ static void write_text(const Calls *self)
 		g_string_append_printf(name, " and %u other version%s", self->n_versions - 1,
 			self->n_versions == 2 ? "" : "s");
 	lode_display_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
-		image->str,
-		lode_number_format_share(lode_share_of(self->found.self, self->total), own),
+		image->str, LODE_SHARE_TEXT(lode_share_of(self->found.self, self->total)),
 		isnan(self->found.inclusive)
 			? "not known"
-			: lode_number_format_share(
-				  lode_share_of(self->found.inclusive, self->total), inclusive));
+			: LODE_SHARE_TEXT(lode_share_of(self->found.inclusive, self->total)));
 	if (self->profile->part != NULL)
 		lode_display_print(terminal, self->out, "part: %s", self->profile->part);
 	lode_call_lines_note(self->costs, terminal, self->out);

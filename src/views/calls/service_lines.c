@@ -46,7 +46,6 @@ static void put_caller(const LodeServiceLines *self, const LodeService *service,
 	const char *name = lode_function_cost_at(self->costs, caller->function)->name;
 	g_autofree char *bare = terminal->has_full_names ? g_strdup(name)
 	                                                 : lode_function_name_bare(name);
-	char share[LODE_NUMBER_SIZE];
 
 	lode_display_append(out, bare, terminal->is_ascii);
 	if (caller->file != NULL) {
@@ -58,15 +57,14 @@ static void put_caller(const LodeServiceLines *self, const LodeService *service,
 	if (caller->cost >= ALL * service->inclusive)
 		g_string_append(out, " (all of it)");
 	else
-		g_string_append_printf(out, " %s",
-			lode_number_format_share(lode_share_of(caller->cost, self->total), share));
+		g_string_append_printf(
+			out, " %s", LODE_SHARE_TEXT(lode_share_of(caller->cost, self->total)));
 }
 
 static void put_callers(const LodeServiceLines *self, const LodeService *service,
 	const LodeTerminal *terminal, GString *out)
 {
 	guint n = MIN(service->n_callers, SHOWN_CALLERS);
-	char share[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < n; i++) {
 		g_string_append(out, i > 0 ? ", " : "");
@@ -77,8 +75,7 @@ static void put_callers(const LodeServiceLines *self, const LodeService *service
 		g_string_append_printf(out, " +%u", service->n_callers - n);
 	if (service->unknown >= LEAST_SHARE * self->total)
 		g_string_append_printf(out, "%snot known %s", n > 0 ? ", " : "",
-			lode_number_format_share(
-				lode_share_of(service->unknown, self->total), share));
+			LODE_SHARE_TEXT(lode_share_of(service->unknown, self->total)));
 }
 
 typedef struct {

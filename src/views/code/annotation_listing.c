@@ -88,7 +88,6 @@ const LodeColumns lode_annotated_data_columns = LODE_COLUMNS("memory", data_colu
 static Data data_of(const LodeAnnotation *self, const LodeInstructionDatum *datum)
 {
 	bool has_address = lode_annotation_has_address(datum);
-	char address[LODE_NUMBER_SIZE];
 
 	return (Data){
 		.of = *datum,
@@ -96,10 +95,8 @@ static Data data_of(const LodeAnnotation *self, const LodeInstructionDatum *datu
 		.object = datum->n_objects > 0 ? lode_annotation_object_name(self,
 							 lode_annotation_object(self, datum, 0))
 	                                       : NULL,
-		.first = has_address ? g_strdup(lode_number_format_address(datum->least, address))
-	                             : NULL,
-		.last = has_address ? g_strdup(lode_number_format_address(datum->most, address))
-	                            : NULL,
+		.first = has_address ? g_strdup(LODE_ADDRESS_TEXT(datum->least)) : NULL,
+		.last = has_address ? g_strdup(LODE_ADDRESS_TEXT(datum->most)) : NULL,
 		.is_of_windows = self->data->is_of_windows,
 	};
 }

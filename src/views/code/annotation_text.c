@@ -36,7 +36,7 @@ typedef LodeAnnotatedPlace Place;
 /* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
 static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *datum, GString *out)
 {
-	char text[LODE_NUMBER_SIZE], address[LODE_NUMBER_SIZE], other[LODE_NUMBER_SIZE];
+	char address[LODE_NUMBER_SIZE];
 
 	if (datum->n_objects == 0) {
 		g_string_append(out, "no address");
@@ -52,8 +52,7 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 	g_string_append(out, shown);
 	if (datum->n_objects > 1)
 		g_string_append_printf(out, " %s, %u more",
-			lode_number_format_share(lode_share_of(first->weight, named), text),
-			datum->n_objects - 1);
+			LODE_SHARE_TEXT(lode_share_of(first->weight, named)), datum->n_objects - 1);
 	if (!lode_annotation_has_address(datum)) {
 		g_string_append(out, ", no address");
 		return;
@@ -61,11 +60,10 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 	uint64_t bytes = datum->most - datum->least;
 	lode_number_format_address(datum->least, address);
 	if (bytes >= LARGEST_EXTENT)
-		g_string_append_printf(out, ", from %s to %s", address,
-			lode_number_format_address(datum->most, other));
-	else
 		g_string_append_printf(
-			out, ", %s at %s", lode_number_format_bytes(bytes + 1, other), address);
+			out, ", from %s to %s", address, LODE_ADDRESS_TEXT(datum->most));
+	else
+		g_string_append_printf(out, ", %s at %s", LODE_BYTES_TEXT(bytes + 1), address);
 }
 
 enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56, CODE_WIDTH = 60 };
@@ -372,13 +370,12 @@ static LodeStyle put_code(const PlaceTable *self, const Row *row, GString *out)
 
 static void put_figure(const PlaceTable *self, const Row *row, unsigned column, GString *out)
 {
-	char text[LODE_NUMBER_SIZE];
 	const LodeCodeLine *line = &LODE_AT(self->code->lines, LodeCodeLine, row->line->line);
 	unsigned event = column - FIRST_EVENT_COLUMN;
 
 	if (column == 1) {
 		double count = row->instruction != NULL ? row->instruction->count : 0;
-		g_string_append(out, lode_number_format_count(count, text));
+		g_string_append(out, LODE_COUNT_TEXT(count));
 		return;
 	}
 	if (event >= self->n_events) {
@@ -397,17 +394,14 @@ static LodeStyle put_datum(const PlaceTable *self, const Row *row, unsigned colu
 	const LodeInstructionDatum *datum = lode_annotation_datum(
 		self->annotation, instruction_id(self, row));
 	bool is_ascii = self->annotation->options->terminal.is_ascii;
-	char text[LODE_NUMBER_SIZE];
 
 	if (datum == NULL)
 		return LODE_STYLE_PLAIN;
 	if (column == 0) {
 		g_string_append(
-			out, lode_number_format_share(
-				     lode_annotation_datum_share(self->annotation, datum), text));
+			out, LODE_SHARE_TEXT(lode_annotation_datum_share(self->annotation, datum)));
 	} else if (column == 1) {
-		g_string_append(
-			out, lode_number_format_count((double)datum->totals.n_samples, text));
+		g_string_append(out, LODE_COUNT_TEXT(datum->totals.n_samples));
 	} else {
 		g_autoptr(GString) data = g_string_new(NULL), shown = g_string_new(NULL);
 		append_data(self->annotation, datum, data);
@@ -468,13 +462,12 @@ static const char *event_name(const LodeAnnotation *self)
 static void put_place_figures(const LodeAnnotation *self, const Place *place, GString *out)
 {
 	const char *event = event_name(self);
-	char share[LODE_NUMBER_SIZE], time[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
+	char share[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
 
 	lode_number_format_share(place->share, share);
 	if (self->finding != NULL)
 		g_string_append_printf(out, "F%u explains %s of %s, of the %s here",
-			self->found.index + 1, lode_number_format_share(place->time, time), event,
-			share);
+			self->found.index + 1, LODE_SHARE_TEXT(place->time), event, share);
 	else
 		g_string_append_printf(out, "%s of %s", share, event);
 	bool is_function = lode_annotated_place_is_whole(&self->found, place);
@@ -491,23 +484,18 @@ static void put_place_figures(const LodeAnnotation *self, const Place *place, GS
  * do not stand for time. */
 static void put_data_figures(const LodeAnnotation *self, uint32_t function, GString *out)
 {
-	char samples[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
-
 	if (self->data == NULL || self->data->functions[function].n_samples == 0)
 		return;
 	const LodeAccessTotals *totals = &self->data->functions[function];
 	if (self->data->is_of_windows) {
 		g_string_append_printf(out, "; data: %s access%s in windows",
-			lode_number_format_count(totals->weight, samples),
-			totals->weight > 1 ? "es" : "");
+			LODE_COUNT_TEXT(totals->weight), totals->weight > 1 ? "es" : "");
 		return;
 	}
 	g_string_append_printf(out,
 		"; memory: %s sample%s of loads and stores, %s without an address",
-		lode_number_format_count((double)totals->n_samples, samples),
-		totals->n_samples == 1 ? "" : "s",
-		lode_number_format_share(
-			lode_share_of(self->data->unresolved[function], totals->weight), share));
+		LODE_COUNT_TEXT(totals->n_samples), totals->n_samples == 1 ? "" : "s",
+		LODE_SHARE_TEXT(lode_share_of(self->data->unresolved[function], totals->weight)));
 }
 
 /* The inlined functions at the instruction that a finding or a sequence is about. */
@@ -573,13 +561,11 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 static void put_unrun(const PlaceTable *self, guint n_lines, FILE *out)
 {
 	guint n = self->code->lines->len;
-	char unrun[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
 
 	if (self->annotation->options->subject == LODE_ANNOTATE_FUNCTION && n_lines < n)
 		lode_display_print_indented(&self->annotation->options->terminal, 3, out,
 			"%s of %s %s never ran and are left out; --all shows them.",
-			lode_number_format_count(n - n_lines, unrun),
-			lode_number_format_count(n, all),
+			LODE_COUNT_TEXT(n - n_lines), LODE_COUNT_TEXT(n),
 			self->is_graph ? "vertices" : "instructions");
 }
 
@@ -625,7 +611,6 @@ static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeOccurrences *occurrences = self->found.occurrences;
 	g_autofree char *text = lode_mining_run_sequence_text(self->run, self->found.index);
-	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
 
 	lode_display_print(terminal, out, "Sequence %u of run '%s': %s", self->found.index + 1,
 		self->run->name, text);
@@ -633,15 +618,15 @@ static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
 		lode_display_print(terminal, out,
 			"%s occurrences in the code; below are those that were executed inside "
 			"one function: %s places.",
-			lode_number_format_count(sequence->count, a),
-			lode_number_format_count(occurrences->places->len, b));
+			LODE_COUNT_TEXT(sequence->count),
+			LODE_COUNT_TEXT(occurrences->places->len));
 	else
 		lode_display_print(terminal, out,
 			"%s of %s, %s of executions. Places: %s, functions: %s; costliest first:",
-			lode_number_format_share(occurrences->weight, a), event_name(self),
-			lode_number_format_share(occurrences->frequency, b),
-			lode_number_format_count(occurrences->places->len, c),
-			lode_number_format_count(occurrences->functions, d));
+			LODE_SHARE_TEXT(occurrences->weight), event_name(self),
+			LODE_SHARE_TEXT(occurrences->frequency),
+			LODE_COUNT_TEXT(occurrences->places->len),
+			LODE_COUNT_TEXT(occurrences->functions));
 }
 
 static void put_finding_lines(const LodeAnnotation *self, FILE *out)
@@ -651,7 +636,6 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autofree char *text = lode_finding_text(findings, finding);
 	g_autoptr(GString) time = g_string_new(NULL), each = g_string_new(NULL);
-	char executed[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE], functions[LODE_NUMBER_SIZE];
 
 	lode_finding_append_time(time, finding);
 	lode_finding_append_each(each, findings, finding,
@@ -662,10 +646,9 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 	lode_display_print(terminal, out,
 		"%s of %s, %s each%s%s%s. Places: %s, functions: %s; costliest first:", time->str,
 		event_name(self), each->str, finding->executed >= 0 ? ", " : "",
-		finding->executed >= 0 ? lode_number_format_share(finding->executed, executed) : "",
-		finding->executed >= 0 ? " of executions" : "",
-		lode_number_format_count(finding->places, places),
-		lode_number_format_count(finding->functions, functions));
+		finding->executed >= 0 ? LODE_SHARE_TEXT(finding->executed) : "",
+		finding->executed >= 0 ? " of executions" : "", LODE_COUNT_TEXT(finding->places),
+		LODE_COUNT_TEXT(finding->functions));
 }
 
 static void put_diagnosis_lines(const LodeAnnotation *self, FILE *out)
@@ -688,7 +671,6 @@ static void put_inlined_line(const LodeAnnotation *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autofree char *name = lode_function_name_text(self->found.inlined, terminal);
-	char share[LODE_NUMBER_SIZE];
 	double sum = 0;
 	guint n = 0;
 
@@ -701,7 +683,7 @@ static void put_inlined_line(const LodeAnnotation *self, FILE *out)
 	}
 	lode_display_print(terminal, out,
 		"%s is inlined into %u function%s: %s of %s, with all that is inlined into it",
-		name, n, n == 1 ? "" : "s", lode_number_format_share(sum, share), event_name(self));
+		name, n, n == 1 ? "" : "s", LODE_SHARE_TEXT(sum), event_name(self));
 }
 
 /* Writes the legend of the margin: the findings that are here, and the share of the weight that
@@ -713,7 +695,6 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 	g_autoptr(GArray) explained = lode_annotated_places_explained(&self->found);
 	g_autoptr(GString) small = g_string_new(NULL);
 	bool has_any = false;
-	char share[LODE_NUMBER_SIZE];
 
 	if (self->options->subject == LODE_ANNOTATE_LINE)
 		lode_display_print(terminal, out, "Line %u of %s; functions: %u",
@@ -733,12 +714,12 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 		if (time < LEAST_EXPLAINED)
 			g_string_append_printf(small, " F%u", i + 1);
 		else
-			lode_display_print(terminal, out, "  F%u  %s  %s", i + 1,
-				lode_number_format_share(time, share), text);
+			lode_display_print(
+				terminal, out, "  F%u  %s  %s", i + 1, LODE_SHARE_TEXT(time), text);
 	}
 	if (small->len > 0)
 		lode_display_print(terminal, out, "  less than %s each: %s",
-			lode_number_format_share(LEAST_EXPLAINED, share), small->str);
+			LODE_SHARE_TEXT(LEAST_EXPLAINED), small->str);
 	if (findings == NULL && self->options->has_no_run)
 		lode_display_print(
 			terminal, out, "Nothing was mined yet: 'lode mine' finds what costs.");
@@ -778,7 +759,6 @@ static char *subject_words(const LodeAnnotation *self)
 static void put_rest(const LodeAnnotation *self, FILE *out)
 {
 	const LodeAnnotateOptions *options = self->options;
-	char shown[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
 	guint n = self->found.places->len;
 	g_autofree char *path = lode_shell_profile(
 		options->profile_path, options->origins, self->profile->part_options);
@@ -788,14 +768,13 @@ static void put_rest(const LodeAnnotation *self, FILE *out)
 	if (self->finding != NULL && n == LODE_FINDING_PLACES && self->finding->places > n)
 		lode_display_print(&options->terminal, out,
 			"A profile keeps the costliest %u places of a finding; this one has %s.", n,
-			lode_number_format_count(self->finding->places, all));
+			LODE_COUNT_TEXT(self->finding->places));
 	if (self->found.n_shown == n)
 		return;
 	lode_display_print(&options->terminal, out,
 		"%s of %s places are shown; all of them: lode annotate %s %s%s%s --limit %u",
-		lode_number_format_count(self->found.n_shown, shown),
-		lode_number_format_count(n, all), path, words, options->names_run ? " --run " : "",
-		options->names_run ? run : "", n);
+		LODE_COUNT_TEXT(self->found.n_shown), LODE_COUNT_TEXT(n), path, words,
+		options->names_run ? " --run " : "", options->names_run ? run : "", n);
 }
 
 static void put_footer(const LodeAnnotation *self, const LodeSourceAccess *access, FILE *out)

@@ -45,20 +45,17 @@ const char *lode_event_value_unit(const LodeProfile *profile, uint32_t weight_ev
 
 void lode_event_value_append_amount(GString *out, double value)
 {
-	char number[LODE_NUMBER_SIZE];
-
-	g_string_append(out, lode_number_format_amount(value, number));
+	g_string_append(out, LODE_AMOUNT_TEXT(value));
 }
 
 void lode_event_value_append(GString *out, const LodeProfile *profile, uint32_t event, double value)
 {
-	char number[LODE_NUMBER_SIZE];
 	double seconds = value / NS_PER_S;
 
 	if (value == 0 || strcmp(lode_event_value_unit(profile, event), "ns") != 0)
-		g_string_append(out, lode_number_format_count(value, number));
+		g_string_append(out, LODE_COUNT_TEXT(value));
 	else if (seconds >= 100)
-		g_string_append_printf(out, "%s s", lode_number_format_count(seconds, number));
+		g_string_append_printf(out, "%s s", LODE_COUNT_TEXT(seconds));
 	else
 		/* A sample of 0.1 ms is seen as such. */
 		g_string_append_printf(out, "%.*f s",

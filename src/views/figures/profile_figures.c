@@ -98,11 +98,9 @@ uint64_t lode_profile_count_edges(const LodeProfile *profile)
 
 static void add_amount(GString *text, double amount, const char *one, const char *many)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (amount > 0)
 		g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "",
-			lode_number_format_count(amount, number), amount == 1 ? one : many);
+			LODE_COUNT_TEXT(amount), amount == 1 ? one : many);
 }
 
 char *lode_profile_unresolved_extent(const LodeUnresolved *row)

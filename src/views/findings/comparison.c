@@ -100,11 +100,10 @@ static const char *unit_of(const View *self)
 /* Three digits. */
 static void append_digits(GString *out, double value)
 {
-	char number[LODE_NUMBER_SIZE];
 	double size = fabs(value);
 
 	if (size >= 100 || size == 0)
-		g_string_append(out, lode_number_format_count(value, number));
+		g_string_append(out, LODE_COUNT_TEXT(value));
 	else if (size < 0.01)
 		g_string_append_printf(out, "%.2g", value);
 	else
@@ -348,9 +347,7 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 /* "6 patterns": so many of a kind, and `what` before a noun. */
 static void append_kind(GString *out, guint n, const char *what, LodeComparedKind kind)
 {
-	char number[LODE_NUMBER_SIZE];
-
-	g_string_append_printf(out, "%s %s%s", lode_number_format_count(n, number), what,
+	g_string_append_printf(out, "%s %s%s", LODE_COUNT_TEXT(n), what,
 		n == 1 ? kind_singles[kind] : kind_words[kind]);
 }
 
@@ -477,14 +474,13 @@ static void put_profile(const View *self, int side, const char *name)
 	const LodeComparison *comparison = self->comparison;
 	const LodeComparedProfile *one = &comparison->profiles[side];
 	g_autoptr(GString) total = g_string_new(NULL);
-	char samples[LODE_NUMBER_SIZE], explained[LODE_NUMBER_SIZE];
 	bool is_ns = strcmp(unit_of(self), "ns") == 0;
 
 	append_amount(total, self, one->total);
 	lode_display_print(&self->options->terminal, self->out, "%s %s · %s%s%s%s%s%s%s counts%s%s",
 		name, self->paths[side], total->str, is_ns ? "" : " ",
 		is_ns ? "" : comparison->weight, one->samples > 0 ? " in " : "",
-		one->samples > 0 ? lode_number_format_count(one->samples, samples) : "",
+		one->samples > 0 ? LODE_COUNT_TEXT(one->samples) : "",
 		one->samples <= 0   ? " · "
 		: one->samples == 1 ? " sample · "
 				    : " samples · ",
@@ -493,7 +489,7 @@ static void put_profile(const View *self, int side, const char *name)
 			: lode_frequency_to_text(self->profiles[side]->frequency),
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL ? " · explained " : "",
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL
-			? lode_number_format_share(one->explained, explained)
+			? LODE_SHARE_TEXT(one->explained)
 			: "");
 	if (self->profiles[side]->part != NULL)
 		lode_display_print_indented(&self->options->terminal, 5, self->out, "part: %s",

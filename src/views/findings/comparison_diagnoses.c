@@ -20,10 +20,8 @@ static const LodeDiagnosis *subject_of(const LodeComparedDiagnosis *row)
 /* Seconds if `unit` is NULL. */
 static void append_time(GString *out, double value, const char *unit)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (unit != NULL)
-		g_string_append_printf(out, "%s %s", lode_number_format_count(value, number), unit);
+		g_string_append_printf(out, "%s %s", LODE_COUNT_TEXT(value), unit);
 	else if (value >= 1)
 		g_string_append_printf(out, "%.3g s", value);
 	else

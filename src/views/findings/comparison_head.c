@@ -100,7 +100,6 @@ static void append_programs(
 	/* A fix may take all time from functions that the other profile has not. */
 	double common = fmax(comparison->profiles[0].common, comparison->profiles[1].common);
 	g_autofree char *before = program_name(profiles[0]), *after = program_name(profiles[1]);
-	char share[LODE_NUMBER_SIZE];
 
 	if (!(common < LODE_LITTLE_COMMON))
 		return;
@@ -110,7 +109,7 @@ static void append_programs(
 	else
 		g_string_append(out, "Little in common");
 	g_string_append_printf(out, ": functions that both have take only %s of the time. ",
-		lode_number_format_share(common, share));
+		LODE_SHARE_TEXT(common));
 }
 
 /* NULL: not known. */

@@ -173,7 +173,6 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 	const LodeFinding *finding = lode_findings_at(self->view->findings, line->finding);
 	bool is_ascii = self->view->options->terminal.is_ascii;
 	g_autoptr(GString) raw = g_string_new(NULL);
-	char number[LODE_NUMBER_SIZE];
 
 	if (line->is_places) {
 		if (column != COLUMN_TEXT)
@@ -192,15 +191,15 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 		break;
 	case COLUMN_EXECUTED:
 		if (finding->executed >= 0)
-			g_string_append(raw, lode_number_format_share(finding->executed, number));
+			g_string_append(raw, LODE_SHARE_TEXT(finding->executed));
 		break;
 	case COLUMN_PLACES:
 		if (!self->is_hot)
-			g_string_append(raw, lode_number_format_count(finding->places, number));
+			g_string_append(raw, LODE_COUNT_TEXT(finding->places));
 		break;
 	case COLUMN_FUNCTIONS:
 		if (!self->is_hot)
-			g_string_append(raw, lode_number_format_count(finding->functions, number));
+			g_string_append(raw, LODE_COUNT_TEXT(finding->functions));
 		break;
 	case COLUMN_ID:
 		g_string_append_printf(out, "F%u", line->finding + 1);
@@ -308,7 +307,6 @@ static void put_nothing(const View *self)
 	                          LODE_EVENT_SAMPLED;
 	double samples = self->findings->samples;
 	double weight = lode_profile_event_total(self->profile, self->weight_event);
-	char number[LODE_NUMBER_SIZE];
 
 	if (!is_sampled && weight > 0 && weight == self->profile->total_count)
 		lode_display_print(&self->options->terminal, self->out,
@@ -324,8 +322,7 @@ static void put_nothing(const View *self)
 		lode_display_print(&self->options->terminal, self->out,
 			"No pattern and no place costs more than the rest, as far as %s %s can "
 			"tell.",
-			lode_number_format_count(samples, number),
-			samples > 1 ? "samples" : "sample");
+			LODE_COUNT_TEXT(samples), samples > 1 ? "samples" : "sample");
 	else
 		lode_display_print(&self->options->terminal, self->out,
 			"No pattern and no place costs more than the rest.");
@@ -336,7 +333,6 @@ static void put_not_executed(const View *self)
 {
 	const LodeProfile *profile = self->profile;
 	double weight = 0, all = 0;
-	char share[LODE_NUMBER_SIZE];
 
 	for (uint32_t i = 0; i < profile->instructions->len && self->findings->is_counted; i++) {
 		double here = self->weight_event < profile->events->len
@@ -348,7 +344,7 @@ static void put_not_executed(const View *self)
 	if (all > 0 && weight / all >= NOT_EXECUTED_MATTERS)
 		lode_display_print(&self->options->terminal, self->out,
 			"%s of the weight lies where no executions were counted, and is left out.",
-			lode_number_format_share(weight / all, share));
+			LODE_SHARE_TEXT(weight / all));
 }
 
 /* "76.9 % of the time", or of a part of the findings "61.2 % of the time, all 9 findings 76.9 %".
@@ -359,17 +355,16 @@ static void append_explained(const View *self, uint32_t n_shown, GString *out)
 	const char *what = !findings->is_counted || strcmp(self->unit, "ns") == 0
 	                           ? "time"
 	                           : lode_profile_event_name(self->profile, self->weight_event);
-	char share[LODE_NUMBER_SIZE];
 	double shown = 0;
 
 	for (uint32_t i = 0; i < n_shown; i++)
 		shown += lode_findings_at(findings, i)->time;
 	if (n_shown == findings->findings->len)
 		shown = findings->explained;
-	g_string_append_printf(out, "%s of the %s", lode_number_format_share(shown, share), what);
+	g_string_append_printf(out, "%s of the %s", LODE_SHARE_TEXT(shown), what);
 	if (n_shown < findings->findings->len)
 		g_string_append_printf(out, ", all %u findings %s", findings->findings->len,
-			lode_number_format_share(findings->explained, share));
+			LODE_SHARE_TEXT(findings->explained));
 }
 
 static void put_model(const View *self, uint32_t n_shown)
@@ -377,7 +372,6 @@ static void put_model(const View *self, uint32_t n_shown)
 	const LodeFindings *findings = self->findings;
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autoptr(GString) base = g_string_new(NULL), explained = g_string_new(NULL);
-	char single[LODE_NUMBER_SIZE];
 
 	if (findings->findings->len == 0) {
 		put_nothing(self);
@@ -396,7 +390,7 @@ static void put_model(const View *self, uint32_t n_shown)
 		"What is below explains %s; 'each' is in multiples of the average instruction "
 		"around it, as executions were not counted%s%s%s.",
 		explained->str, findings->single >= 0.05 ? " (" : "",
-		findings->single >= 0.05 ? lode_number_format_share(findings->single, single) : "",
+		findings->single >= 0.05 ? LODE_SHARE_TEXT(findings->single) : "",
 		findings->single >= 0.05 ? " is in blocks of one instruction, and taken as average)"
 					 : "");
 }
@@ -407,8 +401,6 @@ static void put_model(const View *self, uint32_t n_shown)
 /* Their executions are in no share. */
 static void put_left_handlers(const View *self)
 {
-	char times[LODE_NUMBER_SIZE];
-
 	for (guint i = 0; i < self->profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
 		if (strcmp(row->reason, LODE_UNRESOLVED_LEFT_HANDLER) != 0)
@@ -417,7 +409,7 @@ static void put_left_handlers(const View *self)
 			"Counts: %s %s, and the handler did not return (siglongjmp): which "
 			"instruction it was is not known, and those after it in its block count as "
 			"executed.",
-			lode_number_format_count(row->samples, times),
+			LODE_COUNT_TEXT(row->samples),
 			row->samples == 1 ? "time an instruction faulted"
 					  : "times an instruction faulted");
 	}
@@ -435,7 +427,7 @@ static void put_unresolved(const View *self)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	double share = 0, uncounted = 0;
-	char all[LODE_NUMBER_SIZE], part[LODE_NUMBER_SIZE];
+	char all[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < self->profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
@@ -452,7 +444,7 @@ static void put_unresolved(const View *self)
 			"counting run did not execute: the program did something else the second "
 			"time, as make does when everything is built. Without --count it runs "
 			"once.",
-			all, lode_number_format_share(uncounted, part));
+			all, LODE_SHARE_TEXT(uncounted));
 	else
 		lode_display_print(terminal, self->out,
 			"Unresolved: %s of the weight; lode info says why.", all);
@@ -463,8 +455,6 @@ static void put_unresolved(const View *self)
 
 static void put_unnamed(const View *self)
 {
-	char share[LODE_NUMBER_SIZE];
-
 	for (guint i = 0; i < self->profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
 		double its = user_share(self) * lode_profile_unresolved_share(self->profile, row);
@@ -474,7 +464,7 @@ static void put_unnamed(const View *self)
 			"%s is in code made at run time, without names. Java and Node.js name it "
 			"where lode run starts them; of a Java that runs, 'jcmd PID "
 			"Compiler.perfmap' does so before a recording.",
-			lode_number_format_share(its, share));
+			LODE_SHARE_TEXT(its));
 	}
 }
 
@@ -523,8 +513,8 @@ static void put_next(const View *self, uint32_t n_shown)
 		begin = further_begin;
 	}
 	if (n_shown > 0) {
-		put_command(self, begin, "annotate", "F1",
-			"the places of a finding, with their code");
+		put_command(
+			self, begin, "annotate", "F1", "the places of a finding, with their code");
 		begin = further_begin;
 	}
 	if (n_shown > 0 && self->explanations == NULL)
@@ -581,7 +571,6 @@ static void put_screen_finding(const View *self, uint32_t index)
 {
 	const LodeFinding *finding = lode_findings_at(self->findings, index);
 	const LodeTerminal *terminal = &self->options->terminal;
-	char places[LODE_NUMBER_SIZE], functions[LODE_NUMBER_SIZE];
 	g_autoptr(GString) line = g_string_new(NULL);
 	g_autofree char *text = lode_finding_focus_text(self->findings, finding);
 	g_autofree char *shown = lode_function_name_text(text, terminal);
@@ -592,8 +581,7 @@ static void put_screen_finding(const View *self, uint32_t index)
 		g_string_append_printf(line, "  %s", shown);
 	} else {
 		g_string_append_printf(line, "%s at %s places of %s function%s", shown,
-			lode_number_format_count(finding->places, places),
-			lode_number_format_count(finding->functions, functions),
+			LODE_COUNT_TEXT(finding->places), LODE_COUNT_TEXT(finding->functions),
 			finding->functions == 1 ? "" : "s");
 	}
 	lode_diagnosis_lines_put(terminal, line->str, self->out);
@@ -699,8 +687,8 @@ static void put_diagnoses_next(const View *self)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	guint first = first_listed(self->diagnoses);
-	g_autofree char *next = g_strdup_printf("%slode report %s --explain D%u; --findings",
-		next_begin, self->path, first + 1);
+	g_autofree char *next = g_strdup_printf(
+		"%slode report %s --explain D%u; --findings", next_begin, self->path, first + 1);
 	bool is_wait = lode_diagnoses_at(self->diagnoses, first)->scope == LODE_SCOPE_WAIT;
 	g_autofree char *more = is_wait ? g_strdup_printf("%s; --waits", next)
 	                                : g_strdup_printf("%s; lode annotate %s D%u", next,
@@ -712,8 +700,8 @@ static void put_diagnoses_next(const View *self)
 	bool has_code = lode_diagnoses_at(self->diagnoses, first)->at->len > 0;
 	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
 	lode_display_print(terminal, self->out, "%s", has_code && has_room ? more : next);
-	put_further(self,
-		uncovered_share(self) >= MOSTLY_UNCOVERED && !is_of_waiting(self->diagnoses));
+	put_further(
+		self, uncovered_share(self) >= MOSTLY_UNCOVERED && !is_of_waiting(self->diagnoses));
 }
 
 /* A part of the screen, made before it is known how much of the others has room. */
@@ -942,7 +930,8 @@ static void put_undiagnosed_foreign(const View *self)
 	put_smaller(self);
 	fputc('\n', self->out);
 	put_unresolved(self);
-	put_command(self, next_begin, "report", "--functions", "all functions, with what they call");
+	put_command(
+		self, next_begin, "report", "--functions", "all functions, with what they call");
 	if (diagnoses->smaller->len > 0)
 		put_command(self, further_begin, "report", "--explain", "what was set aside");
 }
@@ -959,8 +948,8 @@ static void put_undiagnosed_waits(const View *self)
 	put_smaller(self);
 	fputc('\n', self->out);
 	put_unresolved(self);
-	put_command(self, next_begin, "report", "--waits",
-		"what each thread waited for, and where");
+	put_command(
+		self, next_begin, "report", "--waits", "what each thread waited for, and where");
 }
 
 /* The first screen of a sampled program without a diagnosis. */
@@ -996,8 +985,8 @@ static void write_undiagnosed(const View *self)
 	put_unresolved(self);
 	put_left_handlers(self);
 	if (is_script) {
-		put_command(self, next_begin, "report", "--lines",
-			"each line, with all that it calls");
+		put_command(
+			self, next_begin, "report", "--lines", "each line, with all that it calls");
 	} else {
 		double cost;
 		uint32_t hottest = lode_profile_hottest_function(

@@ -466,21 +466,20 @@ static GArray *cut_list(Report *self, const GArray *all)
 static void put_caption(const Report *self, const char *what)
 {
 	const LodeMiningParameters *parameters = &self->run->parameters;
-	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE];
 
 	fputc('\n', self->out);
 	if (parameters->is_instruction_mode)
 		lode_display_print(&self->options->terminal, self->out,
 			"Run '%s': %s instruction sequences with more than %s occurrences%s. %s",
-			self->run->name, lode_number_format_count(self->run->sequences->len, a),
-			lode_number_format_count(parameters->min_count, b),
+			self->run->name, LODE_COUNT_TEXT(self->run->sequences->len),
+			LODE_COUNT_TEXT(parameters->min_count),
 			parameters->across_calls ? ", across calls" : "", what);
 	else
 		lode_display_print(&self->options->terminal, self->out,
 			"Run '%s': %s sequences, support from %s, gap %u, window %u, size to "
 			"%u%s%s%s. %s",
-			self->run->name, lode_number_format_count(self->run->sequences->len, a),
-			lode_number_format_share(parameters->min_support, c), parameters->gap,
+			self->run->name, LODE_COUNT_TEXT(self->run->sequences->len),
+			LODE_SHARE_TEXT(parameters->min_support), parameters->gap,
 			parameters->window, parameters->iterations,
 			parameters->flow == LODE_FLOW_POTENTIAL ? "" : ", flow ",
 			parameters->flow == LODE_FLOW_POTENTIAL
@@ -593,13 +592,11 @@ static void put_footer(const Report *self, uint32_t first_id, bool is_shortened)
 
 static void write_list_text(const Report *self, const GArray *indices)
 {
-	char shown[LODE_NUMBER_SIZE], eligible[LODE_NUMBER_SIZE];
 	bool is_closed_only = !self->options->show_all &&
 	                      !self->run->parameters.is_instruction_mode;
-	g_autofree char *what = g_strdup_printf("Showing %s of the %s%s that pass the filters%s%s:",
-		lode_number_format_count(indices->len, shown),
-		lode_number_format_count((double)self->n_eligible, eligible),
-		is_closed_only ? " closed ones" : "",
+	g_autofree char *what = g_strdup_printf(
+		"Showing %s of the %s%s that pass the filters%s%s:", LODE_COUNT_TEXT(indices->len),
+		LODE_COUNT_TEXT(self->n_eligible), is_closed_only ? " closed ones" : "",
 		self->options->baseline != 0 ? "; supports less those of " : "",
 		self->options->baseline != 0 ? "the baseline" : "");
 

@@ -37,13 +37,11 @@ static void cell_ratio(double value, GString *out, const LodeTerminal *terminal)
 /* A cell: a share, or with a baseline the difference in percentage points. */
 static void cell_support(const LodeReportValues *values, double value, GString *out)
 {
-	char text[LODE_NUMBER_SIZE];
-
 	/* A difference of shares is in percentage points, not in percent of something. */
 	if (values->baseline != SIZE_MAX)
 		g_string_append_printf(out, "%+.1f pt", 100 * value);
 	else
-		g_string_append(out, lode_number_format_share(value, text));
+		g_string_append(out, LODE_SHARE_TEXT(value));
 }
 
 /* The sequence's text, harmless. */

@@ -69,11 +69,9 @@ void lode_csv_text(LodeCsv *self, const char *value)
 
 void lode_csv_number(LodeCsv *self, double value)
 {
-	char buffer[LODE_NUMBER_SIZE];
-
 	separate(self);
 	if (isfinite(value))
-		fputs(lode_number_format_exact(value, buffer), self->out);
+		fputs(LODE_EXACT_TEXT(value), self->out);
 }
 
 void lode_csv_end_row(LodeCsv *self)

@@ -81,7 +81,6 @@ static bool is_continuation(char byte)
 void lode_display_append(GString *out, const char *text, bool is_ascii)
 {
 	size_t n = strlen(text), head = SHOWN_HEAD, tail = n - SHOWN_TAIL;
-	char omitted[LODE_NUMBER_SIZE];
 
 	if (n <= MAX_BYTES) {
 		append_harmless(out, text, n, is_ascii);
@@ -93,8 +92,7 @@ void lode_display_append(GString *out, const char *text, bool is_ascii)
 	for (int i = 0; i < 3 && is_continuation(text[tail]); i++)
 		tail++;
 	append_harmless(out, text, head, is_ascii);
-	g_string_append_printf(out, "[%s bytes left out]",
-		lode_number_format_count((double)(tail - head), omitted));
+	g_string_append_printf(out, "[%s bytes left out]", LODE_COUNT_TEXT((tail - head)));
 	append_harmless(out, text + tail, n - tail, is_ascii);
 }
 

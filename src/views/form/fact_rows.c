@@ -106,7 +106,6 @@ const LodeColumns lode_fact_columns = LODE_COLUMNS("facts", columns, Row);
 static void fill_row(size_t number, void *out, const void *user_data)
 {
 	Row *row = out;
-	char text[LODE_NUMBER_SIZE];
 
 	*row = (Row){.of = ((const LodeFactRow *)user_data)[number], .level = 1};
 	row->style = row->of.is_alarm ? LODE_STYLE_ALARM : LODE_STYLE_PLAIN;
@@ -114,10 +113,9 @@ static void fill_row(size_t number, void *out, const void *user_data)
 	if (!isfinite(row->of.number))
 		return;
 	if (row->value == NULL)
-		row->value = g_strdup(lode_number_format_exact(row->of.number, text));
-	row->amount = g_strdup(row->of.amount != NULL
-				       ? row->of.amount
-				       : lode_number_format_count(row->of.number, text));
+		row->value = g_strdup(LODE_EXACT_TEXT(row->of.number));
+	row->amount = g_strdup(
+		row->of.amount != NULL ? row->of.amount : LODE_COUNT_TEXT(row->of.number));
 }
 
 static const char *section_title(const LodeFactTitle *titles, const char *section)

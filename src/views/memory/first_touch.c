@@ -193,12 +193,10 @@ static char *user_text(const LodeProfile *profile, const LodeTouchRange *of)
 {
 	g_autofree char *label = thread_label(profile, of->main_user);
 	double share = share_of(of->main_weight, of->weight);
-	char text[LODE_NUMBER_SIZE];
 
 	if (label == NULL)
 		return NULL;
-	return g_strdup_printf(
-		"%s (%s)", label, isnan(share) ? "" : lode_number_format_share(share, text));
+	return g_strdup_printf("%s (%s)", label, isnan(share) ? "" : LODE_SHARE_TEXT(share));
 }
 
 static void fill_range(size_t number, void *out, const void *user_data)
@@ -249,7 +247,6 @@ static void print_sampled(const LodeProfile *profile, const LodeTerminal *termin
 {
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	const GArray *samples = profile->memory->samples;
-	char n[LODE_NUMBER_SIZE], of[LODE_NUMBER_SIZE];
 	double n_samples = 0, n_faults = 0;
 
 	for (guint i = 0; i < samples->len; i++) {
@@ -261,15 +258,13 @@ static void print_sampled(const LodeProfile *profile, const LodeTerminal *termin
 		lode_display_print(terminal, out,
 			"Page faults were sampled: %s stand for %s ('lode memory record' records "
 			"each).",
-			lode_number_format_count(n_samples, n),
-			lode_number_format_count(n_faults, of));
+			LODE_COUNT_TEXT(n_samples), LODE_COUNT_TEXT(n_faults));
 }
 
 static void put_sums(const View *self, FILE *out)
 {
 	const LodeFirstTouch *touch = self->touch;
 	const LodeTerminal *terminal = &self->options->terminal;
-	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE], others[LODE_NUMBER_SIZE];
 	const double weight = self->notes->weight;
 
 	if (touch->n_touched == 0) {
@@ -282,22 +277,20 @@ static void put_sums(const View *self, FILE *out)
 	lode_display_print(terminal, out,
 		"Pages whose first touch was seen: %s, with %s of weight · by threads other than "
 		"the first: %s of that.",
-		lode_number_format_count((double)touch->n_touched, number),
-		lode_number_format_share(lode_share_of(touch->weight, weight), share),
-		lode_number_format_share(
-			lode_share_of(touch->weight_by_others, touch->weight), others));
+		LODE_COUNT_TEXT(touch->n_touched),
+		LODE_SHARE_TEXT(lode_share_of(touch->weight, weight)),
+		LODE_SHARE_TEXT(lode_share_of(touch->weight_by_others, touch->weight)));
 	print_sampled(self->profile, terminal, out);
 	if (touch->n_untouched > 0)
 		lode_display_print(terminal, out,
 			"Without a page fault: %s, with %s of weight (mapped along with a "
 			"neighbour, or before recording).",
-			lode_number_format_count((double)touch->n_untouched, number),
-			lode_number_format_share(
-				lode_share_of(touch->untouched_weight, weight), share));
+			LODE_COUNT_TEXT(touch->n_untouched),
+			LODE_SHARE_TEXT(lode_share_of(touch->untouched_weight, weight)));
 	if (touch->n_early > 0)
 		lode_display_print(terminal, out,
 			"Accesses before the first fault of their page, not counted: %s.",
-			lode_number_format_count((double)touch->n_early, number));
+			LODE_COUNT_TEXT(touch->n_early));
 }
 
 /* "malloc@a.c:12: 82.0 % of weight, 47.0 % of it by threads other than the first toucher" */
@@ -305,7 +298,6 @@ static void put_objects(const View *self, FILE *out)
 {
 	const GArray *objects = self->touch->objects;
 	const LodeTerminal *terminal = &self->options->terminal;
-	char share[LODE_NUMBER_SIZE], others[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < MIN(objects->len, OBJECTS_SHOWN); i++) {
 		const LodeTouchedObject *object = &LODE_AT(objects, LodeTouchedObject, i);
@@ -316,10 +308,8 @@ static void put_objects(const View *self, FILE *out)
 		lode_display_print(terminal, out,
 			"%s: %s of weight, %s of it by threads other than the first toucher",
 			lode_memory_object_name(self->profile->memory, object->object),
-			lode_number_format_share(
-				lode_share_of(object->weight, self->notes->weight), share),
-			lode_number_format_share(
-				lode_share_of(object->weight_by_others, object->weight), others));
+			LODE_SHARE_TEXT(lode_share_of(object->weight, self->notes->weight)),
+			LODE_SHARE_TEXT(lode_share_of(object->weight_by_others, object->weight)));
 	}
 }
 
@@ -343,11 +333,10 @@ static void put_table(const View *self, FILE *out)
 static void write_text(const View *self, FILE *out)
 {
 	const char *program = self->profile->program;
-	char size[LODE_NUMBER_SIZE];
 
 	lode_display_print(&self->options->terminal, out,
 		"%s · first touch of pages of %s, against who uses them", program ? program : "?",
-		lode_number_format_bytes(self->touch->page_bytes, size));
+		LODE_BYTES_TEXT(self->touch->page_bytes));
 	lode_memory_notes_losses(self->notes, &self->options->terminal, out);
 	put_sums(self, out);
 	put_objects(self, out);

@@ -130,11 +130,9 @@ static char *life_text(double mean_ns)
 static char *name_of(const Row *row)
 {
 	bool is_site = row->of.kind == LODE_ALLOCATION_ROW_SITE;
-	char number[LODE_NUMBER_SIZE];
 
 	if (row->of.kind == LODE_ALLOCATION_ROW_OTHERS)
-		return g_strdup_printf("(%s %s)",
-			lode_number_format_count(row->of.n_others, number),
+		return g_strdup_printf("(%s %s)", LODE_COUNT_TEXT(row->of.n_others),
 			row->of.n_others == 1 ? "other" : "others");
 	if (is_site && row->function == NULL)
 		return g_strdup(row->site);
@@ -196,23 +194,21 @@ static void write_skipped(
 static void write_totals(const char *what, const char *one, const LodeAllocationFigures *figures,
 	const LodeAllocationUse *use, bool has_peak, const LodeTerminal *terminal, FILE *out)
 {
-	char n[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 	GString *text = g_string_new(NULL);
 
 	if (figures->n > 0) {
 		g_string_append_printf(text, "%s: %s %s of %s in all", what,
-			lode_number_format_count((double)figures->n, n), one,
-			lode_number_format_bytes(figures->n_bytes, size));
+			LODE_COUNT_TEXT(figures->n), one, LODE_BYTES_TEXT(figures->n_bytes));
 		if (has_peak)
 			g_string_append_printf(text, " · %s at most, after %.3f s",
-				lode_number_format_bytes(use->peak.n_bytes, size),
+				LODE_BYTES_TEXT(use->peak.n_bytes),
 				use->peak.time_ns > use->begin_ns
 					? (double)(use->peak.time_ns - use->begin_ns) / 1e9
 					: 0.0);
 		if (use->has_paths)
 			g_string_append_printf(text, " · %s of %s live at the end",
-				lode_number_format_count((double)figures->n_at_end, n),
-				lode_number_format_bytes(figures->n_bytes_at_end, size));
+				LODE_COUNT_TEXT(figures->n_at_end),
+				LODE_BYTES_TEXT(figures->n_bytes_at_end));
 		lode_display_print(terminal, out, "%s", text->str);
 	}
 	g_string_free(text, TRUE);

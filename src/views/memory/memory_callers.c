@@ -43,11 +43,8 @@ static const LodeAccessCall *call_of(const LodeProfile *profile, const LodeAcces
 
 static char *name_of(const Row *row)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	if (row->of.kind == LODE_ACCESS_ROW_OTHERS)
-		return g_strdup_printf("(%s %s)",
-			lode_number_format_count(row->of.n_others, number),
+		return g_strdup_printf("(%s %s)", LODE_COUNT_TEXT(row->of.n_others),
 			row->of.n_others == 1 ? "other" : "others");
 	if (row->of.kind == LODE_ACCESS_ROW_CALL)
 		return g_strdup_printf("%s%s%s", row->function != NULL ? row->function : "",
@@ -79,12 +76,10 @@ static void fill_row(size_t number, void *out, const void *user_data)
 static void write_lines(const LodeMemoryDocument *document, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeAccessCallers *callers = document->result;
-	char share[LODE_NUMBER_SIZE];
 
 	if (callers->weight_without > 0)
 		lode_display_print(terminal, out, "Callers are not known for %s of the weight.",
-			lode_number_format_share(
-				lode_share_of(callers->weight_without, callers->weight), share));
+			LODE_SHARE_TEXT(lode_share_of(callers->weight_without, callers->weight)));
 }
 
 static void put_weights(const LodeMemoryDocument *document, LodeJsonStream *json)

@@ -28,7 +28,6 @@ enum { THREADS_SHOWN = 4, REASONS_SHOWN = 3, OBJECTS_SHOWN = 3 };
 static void append_reasons(const LodeAddressLoss *loss, GString *line)
 {
 	LodeAddressLoss left = *loss;
-	char share[LODE_NUMBER_SIZE];
 
 	for (int i = 0; i < REASONS_SHOWN; i++) {
 		LodeAddressReason reason = lode_address_loss_reason(&left);
@@ -36,7 +35,7 @@ static void append_reasons(const LodeAddressLoss *loss, GString *line)
 		if (!(part > 0))
 			return;
 		g_string_append_printf(line, "%s%s %s", i > 0 ? ", " : "",
-			lode_address_reason_to_text(reason), lode_number_format_share(part, share));
+			lode_address_reason_to_text(reason), LODE_SHARE_TEXT(part));
 		left.reason_weight[reason] = 0;
 	}
 }
@@ -46,19 +45,18 @@ static char *line_of_all(const LodeAddressLoss *all)
 	GString *line = g_string_new(NULL);
 	double share = lode_address_loss_share(all);
 	double named = lode_share_of(all->lost_named.weight, all->total.weight);
-	char number[LODE_NUMBER_SIZE];
 
 	if (all->lost.n_samples == all->total.n_samples)
 		g_string_append(line, "No load or store sample has an address (");
 	else
 		g_string_append_printf(line, "%s of load and store samples have no address (",
-			lode_number_format_share(share, number));
+			LODE_SHARE_TEXT(share));
 	append_reasons(all, line);
 	g_string_append(line, "): pages and lines lack them");
 	if (named >= WORTH_A_LINE)
 		g_string_append_printf(line,
 			"; the object of %s is known, and views by object have these",
-			lode_number_format_share(named, number));
+			LODE_SHARE_TEXT(named));
 	g_string_append(line, ".");
 	return g_string_free(line, FALSE);
 }
@@ -67,15 +65,13 @@ static char *line_of_all(const LodeAddressLoss *all)
 static char *line_of_ranges(const LodeProfile *profile, const LodeAddressLosses *losses)
 {
 	double all = losses->all.total.weight;
-	char number[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE];
 	GString *line;
 
 	if (lode_share_of(losses->all.lost_ranged.weight, all) < WORTH_A_LINE)
 		return NULL;
 	line = g_string_new(NULL);
 	g_string_append_printf(line, "%s are only known to be in the pages of an object:",
-		lode_number_format_share(
-			lode_share_of(losses->all.lost_ranged.weight, all), number));
+		LODE_SHARE_TEXT(lode_share_of(losses->all.lost_ranged.weight, all)));
 	for (guint i = 0; i < MIN(losses->objects->len, OBJECTS_SHOWN); i++) {
 		const LodeLostObject *lost = &LODE_AT(losses->objects, LodeLostObject, i);
 		const char *name = lost->object != LODE_NONE ? LODE_AT(profile->memory->objects,
@@ -83,9 +79,9 @@ static char *line_of_ranges(const LodeProfile *profile, const LodeAddressLosses 
 		                                                       .name
 		                                             : "?";
 		g_string_append_printf(line, "%s %s in %s %s of %s", i > 0 ? "," : "",
-			lode_number_format_share(lode_share_of(lost->weight, all), number),
-			lode_number_format_count((double)lost->n_pages, pages),
-			lost->n_pages == 1 ? "page" : "pages", name);
+			LODE_SHARE_TEXT(lode_share_of(lost->weight, all)),
+			LODE_COUNT_TEXT(lost->n_pages), lost->n_pages == 1 ? "page" : "pages",
+			name);
 	}
 	if (losses->objects->len > OBJECTS_SHOWN)
 		g_string_append_printf(
@@ -130,7 +126,6 @@ GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressL
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GArray) threads = lode_memory_loss_threads(losses);
-	char number[LODE_NUMBER_SIZE];
 
 	if (lode_address_loss_share(&losses->all) >= WORTH_A_LINE)
 		g_ptr_array_add(lines, line_of_all(&losses->all));
@@ -146,7 +141,7 @@ GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressL
 		g_ptr_array_add(lines,
 			g_strdup_printf("%s of the addresses are of the next round of the same "
 					"load.",
-				lode_number_format_share(next, number)));
+				LODE_SHARE_TEXT(next)));
 	for (guint i = 0; i < MIN(threads->len, THREADS_SHOWN); i++) {
 		const LodeAddressLoss *loss = &LODE_AT(threads, LodeAddressLoss, i);
 		g_autofree char *name = lode_memory_thread_name(profile, loss->thread);
@@ -154,14 +149,12 @@ GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressL
 		*name = g_ascii_toupper(*name);
 		g_ptr_array_add(lines,
 			g_strdup_printf("%s: %s of its load and store samples have no address; %s.",
-				name,
-				lode_number_format_share(lode_address_loss_share(loss), number),
-				ending));
+				name, LODE_SHARE_TEXT(lode_address_loss_share(loss)), ending));
 	}
 	if (threads->len > THREADS_SHOWN)
-		g_ptr_array_add(lines, g_strdup_printf("And %u more threads lost more than %s.",
-					       threads->len - THREADS_SHOWN,
-					       lode_number_format_share(MUCH_OF_A_THREAD, number)));
+		g_ptr_array_add(lines,
+			g_strdup_printf("And %u more threads lost more than %s.",
+				threads->len - THREADS_SHOWN, LODE_SHARE_TEXT(MUCH_OF_A_THREAD)));
 	return lines;
 }
 

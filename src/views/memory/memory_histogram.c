@@ -294,7 +294,6 @@ static LodeStyle append_contents(
 	g_autoptr(GArray) contents = lode_cell_contents_between(
 		self->contents, run->thread, run->first, run->last);
 	guint shown = 1;
-	char share[LODE_NUMBER_SIZE];
 
 	if (contents->len == 0)
 		return LODE_STYLE_NAME;
@@ -307,8 +306,7 @@ static LodeStyle append_contents(
 		lode_function_name_append(out, lode_content_name(self->profile, content), terminal);
 		if (contents->len > 1)
 			g_string_append_printf(out, " %s",
-				lode_number_format_share(
-					lode_share_of(content->weight, run->weight), share));
+				LODE_SHARE_TEXT(lode_share_of(content->weight, run->weight)));
 	}
 	if (contents->len > shown)
 		g_string_append_printf(out, ", %u more", contents->len - shown);
@@ -346,7 +344,6 @@ static void fill_run(size_t number, void *out, const void *user_data)
 static void put_rest(const Lines *self, guint shown, FILE *out)
 {
 	double weight = 0;
-	char share[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
 
 	if (shown >= self->runs->len)
 		return;
@@ -354,8 +351,8 @@ static void put_rest(const Lines *self, guint shown, FILE *out)
 		weight += LODE_AT(self->runs, LodeCellRun, i).weight;
 	lode_display_print(&self->tables->options->terminal, out,
 		"%s more, %s of weight: --top 0 shows all.",
-		lode_number_format_count(self->runs->len - shown, number),
-		lode_number_format_share(lode_share_of(weight, self->tables->notes.weight), share));
+		LODE_COUNT_TEXT(self->runs->len - shown),
+		LODE_SHARE_TEXT(lode_share_of(weight, self->tables->notes.weight)));
 }
 
 static void put_table(
@@ -382,13 +379,11 @@ static void put_title(
 	const Tables *self, const char *name, const LodeHistogramTable *table, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
-	char share[LODE_NUMBER_SIZE], accesses[LODE_NUMBER_SIZE], cells[LODE_NUMBER_SIZE];
 	g_autofree char *plain = lode_display_text(name, terminal->is_ascii);
 	g_autofree char *rest = g_strdup_printf(": %s of weight, %s sampled access%s, %s %s%s",
-		lode_number_format_share(lode_share_of(table->weight, self->notes.weight), share),
-		lode_number_format_count((double)table->n_accesses, accesses),
-		table->n_accesses == 1 ? "" : "es",
-		lode_number_format_count((double)table->n_cells, cells),
+		LODE_SHARE_TEXT(lode_share_of(table->weight, self->notes.weight)),
+		LODE_COUNT_TEXT(table->n_accesses), table->n_accesses == 1 ? "" : "es",
+		LODE_COUNT_TEXT(table->n_cells),
 		lode_address_granularity_name(self->options->granularity),
 		table->n_cells == 1 ? "" : "s");
 
@@ -421,14 +416,13 @@ static void put_threads(const Tables *self, FILE *out)
 
 static void put_head(const Tables *self, FILE *out)
 {
-	char size[LODE_NUMBER_SIZE];
 	const char *program = self->profile->program;
 
 	lode_display_print(&self->options->terminal, out, "%s · %s by %s of %s · weight: %s",
 		program != NULL ? program : "?",
 		self->notes.is_stall_weighted ? "time" : "accesses",
 		lode_address_granularity_name(self->options->granularity),
-		lode_number_format_bytes(self->options->granularity, size),
+		LODE_BYTES_TEXT(self->options->granularity),
 		self->notes.n_events > 0 ? self->notes.event_names : "none");
 	lode_memory_notes_head(&self->notes, &self->options->terminal, out);
 }

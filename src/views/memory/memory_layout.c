@@ -26,7 +26,6 @@ enum { LEVELS_SHOWN = 3 };
 static char *levels_text(const LodeLayoutRow *row)
 {
 	GString *out = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE];
 	double whole = 0;
 	guint n = row->levels != NULL ? row->levels->len : 0;
 
@@ -35,7 +34,7 @@ static char *levels_text(const LodeLayoutRow *row)
 	for (guint i = 0; i < MIN(n, LEVELS_SHOWN); i++) {
 		const LodeLevelWeight *level = &g_array_index(row->levels, LodeLevelWeight, i);
 		g_string_append_printf(out, "%s%s %s", i > 0 ? ", " : "", level->level,
-			lode_number_format_share(lode_share_of(level->weight, whole), share));
+			LODE_SHARE_TEXT(lode_share_of(level->weight, whole)));
 	}
 	if (n > LEVELS_SHOWN)
 		g_string_append(out, ", ...");
@@ -249,17 +248,15 @@ static char *holes_text(const LodeTypeLayout *layout)
 static void put_head(
 	const LodeTypeLayout *layout, const LodeMemoryViewOptions *options, guint number, FILE *out)
 {
-	char share[LODE_NUMBER_SIZE], samples[LODE_NUMBER_SIZE];
 	g_autofree char *ordinal = number > 0 ? g_strdup_printf(" (%u)", number) : g_strdup("");
 	g_autofree char *holes = holes_text(layout);
 
 	lode_display_print(&options->terminal, out,
 		"%s%s: %" G_GUINT64_FORMAT " byte%s, %s · %s sample%s, %s of all weight",
 		layout->type->name, ordinal, layout->type->size, layout->type->size == 1 ? "" : "s",
-		holes, lode_number_format_count((double)layout->total.n_samples, samples),
+		holes, LODE_COUNT_TEXT(layout->total.n_samples),
 		layout->total.n_samples == 1 ? "" : "s",
-		lode_number_format_share(
-			lode_share_of(layout->total.weight, layout->all_weight), share));
+		LODE_SHARE_TEXT(lode_share_of(layout->total.weight, layout->all_weight)));
 }
 
 /* Writes the part that the table leaves out: accesses to other types, and those without a known
@@ -267,7 +264,6 @@ static void put_head(
 static void put_left_out(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
 {
 	double others = layout->all_weight - layout->total.weight - layout->untyped_weight;
-	char other[LODE_NUMBER_SIZE], untyped[LODE_NUMBER_SIZE];
 
 	/* sums of weights, not exact */
 	if (layout->all_weight <= 0 || layout->untyped_weight <= layout->all_weight * 1e-9)
@@ -275,9 +271,8 @@ static void put_left_out(const LodeTypeLayout *layout, const LodeTerminal *termi
 	lode_display_print(terminal, out,
 		"Left out: %s of all weight is of other types, and %s of no known type, some of "
 		"which may be of this one.",
-		lode_number_format_share(lode_share_of(MAX(others, 0), layout->all_weight), other),
-		lode_number_format_share(
-			lode_share_of(layout->untyped_weight, layout->all_weight), untyped));
+		LODE_SHARE_TEXT(lode_share_of(MAX(others, 0), layout->all_weight)),
+		LODE_SHARE_TEXT(lode_share_of(layout->untyped_weight, layout->all_weight)));
 }
 
 /* The lines of a type that does not fill them are not an object's own. */

@@ -161,10 +161,7 @@ static uint64_t count_unresolved(const LodeMemoryNotes *self)
 
 static void append_count(GString *line, const char *before, uint64_t n, const char *after)
 {
-	char number[LODE_NUMBER_SIZE];
-
-	g_string_append_printf(
-		line, "%s%s%s", before, lode_number_format_count((double)n, number), after);
+	g_string_append_printf(line, "%s%s%s", before, LODE_COUNT_TEXT(n), after);
 }
 
 static void append_part(GString *line, const char *word, uint64_t n)
@@ -201,12 +198,9 @@ static void put_resolved(const LodeMemoryNotes *self, const LodeTerminal *termin
 static void append_share(const LodeMemoryNotes *self, GString *line, LodeAddressReason reason,
 	const char *before, const char *after)
 {
-	char share[LODE_NUMBER_SIZE];
-
 	if (self->by_reason[reason] > 0)
 		g_string_append_printf(line, "%s%s%s", line->len > 0 ? before : "",
-			lode_number_format_share(
-				lode_share_of(self->reason_weight[reason], self->weight), share),
+			LODE_SHARE_TEXT(lode_share_of(self->reason_weight[reason], self->weight)),
 			after);
 }
 
@@ -226,7 +220,6 @@ static void put_waiting(const LodeMemoryNotes *self, const LodeTerminal *termina
 static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
 {
 	g_autoptr(GString) line = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE];
 	uint64_t n = count_unresolved(self);
 
 	if (n == 0) {
@@ -235,8 +228,7 @@ static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *term
 	}
 	append_count(line, "", n, n == 1 ? " sample without (" : " samples without (");
 	g_string_append_printf(line, "%s of weight), by reason:",
-		lode_number_format_share(
-			lode_share_of(self->unresolved_weight, self->weight), share));
+		LODE_SHARE_TEXT(lode_share_of(self->unresolved_weight, self->weight)));
 	for (int i = LODE_REASON_NONE; i < LODE_N_REASONS; i++)
 		append_part(line, lode_address_reason_to_text((LodeAddressReason)i),
 			self->by_reason[i]);
@@ -259,7 +251,6 @@ void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *ter
 {
 	const char *what = self->is_stall_weighted ? "time" : "weight";
 	double resolved = lode_share_of(self->weight - self->unresolved_weight, self->weight);
-	char share[LODE_NUMBER_SIZE], rest[LODE_NUMBER_SIZE];
 
 	if (!(self->weight > 0))
 		return;
@@ -269,8 +260,7 @@ void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *ter
 	}
 	lode_display_print(terminal, out,
 		"%s of the %s has a data address; the other %s is in no page or line (why: below).",
-		lode_number_format_share(resolved, share), what,
-		lode_number_format_share(1 - resolved, rest));
+		LODE_SHARE_TEXT(resolved), what, LODE_SHARE_TEXT(1 - resolved));
 	lode_memory_notes_losses(self, terminal, out);
 }
 

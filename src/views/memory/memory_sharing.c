@@ -75,10 +75,7 @@ static bool is_line(const Row *row)
 
 static void append_share(const View *self, double weight, GString *out)
 {
-	char text[LODE_NUMBER_SIZE];
-
-	g_string_append(out,
-		lode_number_format_share(lode_share_of(weight, self->sharing->total.weight), text));
+	g_string_append(out, LODE_SHARE_TEXT(lode_share_of(weight, self->sharing->total.weight)));
 }
 
 /* " ±0.4", in percent. */
@@ -111,7 +108,6 @@ static LodeStyle append_kind(
 	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
 	const LodeSharedLine *line = ((const Row *)row)->line;
-	char share[LODE_NUMBER_SIZE];
 
 	(void)terminal, (void)user_data;
 	if (!is_line(row))
@@ -119,8 +115,7 @@ static LodeStyle append_kind(
 	g_string_append(out, lode_sharing_kind_to_text(line->kind));
 	if (line->kind == LODE_SHARING_MIXED)
 		g_string_append_printf(out, ", %s false",
-			lode_number_format_share(
-				false_share(line->true_weight, line->false_weight), share));
+			LODE_SHARE_TEXT(false_share(line->true_weight, line->false_weight)));
 	return line->kind == LODE_SHARING_TRUE ? LODE_STYLE_PLAIN : LODE_STYLE_ALARM;
 }
 
@@ -137,25 +132,22 @@ static void append_bytes(uint64_t offset, uint32_t size, GString *out)
 static void append_stored(const View *self, const Row *row, GString *out)
 {
 	const LodeSharingStore *store = row->store;
-	char address[LODE_NUMBER_SIZE];
 
 	if (store->offset >= 0 && store->offset < (int64_t)self->sharing->line_bytes)
 		append_bytes((uint64_t)store->offset, store->size, out);
 	else
 		g_string_append(
-			out, lode_number_format_address(
-				     row->line->address + (uint64_t)store->offset, address));
+			out, LODE_ADDRESS_TEXT(row->line->address + (uint64_t)store->offset));
 }
 
 static LodeStyle append_place(
 	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
 	const Row *of = row;
-	char address[LODE_NUMBER_SIZE];
 
 	(void)terminal;
 	if (is_line(of))
-		g_string_append(out, lode_number_format_address(of->line->address, address));
+		g_string_append(out, LODE_ADDRESS_TEXT(of->line->address));
 	else if (of->store != NULL)
 		append_stored(user_data, of, g_string_append(out, "    "));
 	else if (of->access != NULL)
@@ -198,10 +190,9 @@ static void append_code(
 	const View *self, uint32_t function, uint32_t location, uint64_t pc, GString *out)
 {
 	g_autofree char *place = lode_memory_place_text(self->profile, function, location);
-	char address[LODE_NUMBER_SIZE];
 
 	if (strcmp(place, "?") == 0)
-		g_string_append(out, lode_number_format_address(pc, address));
+		g_string_append(out, LODE_ADDRESS_TEXT(pc));
 	else
 		lode_function_name_append(out, place, &self->options->terminal);
 }
@@ -336,9 +327,8 @@ static void put_summary(const View *self, FILE *out)
 	const LodeLineSharing *sharing = self->sharing;
 	g_autoptr(GString) text = g_string_new(NULL);
 	double by_kind[LODE_N_SHARING_KINDS] = {0};
-	char number[LODE_NUMBER_SIZE];
 
-	g_string_append(text, lode_number_format_count(sharing->lines->len, number));
+	g_string_append(text, LODE_COUNT_TEXT(sharing->lines->len));
 	g_string_append_printf(text, " shared line%s: ", sharing->lines->len == 1 ? "" : "s");
 	append_share(self, sharing->shared.weight, text);
 	append_error(self, sharing->shared_error, text);
@@ -357,7 +347,6 @@ static void put_summary(const View *self, FILE *out)
 
 static void put_nothing(const View *self, FILE *out)
 {
-	char number[LODE_NUMBER_SIZE];
 	uint64_t n = self->sharing->total.n_samples - self->sharing->unresolved.n_samples;
 
 	if (self->options->are_misses_classified) {
@@ -368,7 +357,7 @@ static void put_nothing(const View *self, FILE *out)
 	lode_display_print(&self->options->terminal, out,
 		"No shared line: of %s sample%s with an address, none are of a line that two "
 		"threads used at the same time and one stored to.",
-		lode_number_format_count((double)n, number), n == 1 ? "" : "s");
+		LODE_COUNT_TEXT(n), n == 1 ? "" : "s");
 }
 
 /* Writes the basis of the figures. */
@@ -377,7 +366,6 @@ static void put_evidence(const View *self, FILE *out)
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeLineSharing *sharing = self->sharing;
 	g_autoptr(GString) text = g_string_new(NULL);
-	char number[LODE_NUMBER_SIZE];
 
 	if (self->options->are_misses_classified) {
 		lode_display_print(terminal, out,
@@ -401,7 +389,7 @@ static void put_evidence(const View *self, FILE *out)
 		"is not seen there.");
 	if (sharing->n_consecutive > 0) {
 		g_string_append_printf(text, "Not in here: %s line%s (",
-			lode_number_format_count((double)sharing->n_consecutive, number),
+			LODE_COUNT_TEXT(sharing->n_consecutive),
 			sharing->n_consecutive == 1 ? "" : "s");
 		append_share(self, sharing->consecutive.weight, text);
 		g_string_append(text, " of weight) that threads used one after the other.");
@@ -485,11 +473,9 @@ const LodeColumns lode_sharing_store_columns = LODE_COLUMNS("due_to", store_colu
 
 static Store store_of(const View *self, const LodeSharingStore *of)
 {
-	char pc[LODE_NUMBER_SIZE];
-
 	return (Store){code_of(self->profile, of->thread, of->function, of->location),
 		(double)of->offset, of->size, (double)of->n_misses,
-		g_strdup(lode_number_format_address(of->pc, pc))};
+		g_strdup(LODE_ADDRESS_TEXT(of->pc))};
 }
 
 /* Lists in a list: the accesses of a line, the stores of an access. */

@@ -36,12 +36,12 @@ static const char *share_of_seen(double part, double whole, char buffer[LODE_NUM
 
 static void append_branch(const LodeProfile *profile, const LodeBranchShares *shares, GString *out)
 {
-	char share[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
+	char share[LODE_NUMBER_SIZE];
 
 	if (lode_branch_shares_are_observed(shares))
 		g_string_append_printf(out, "taken %s (observed, %s)",
 			share_of_seen((double)shares->taken, (double)shares->outcomes, share),
-			lode_number_format_count((double)shares->outcomes, number));
+			LODE_COUNT_TEXT(shares->outcomes));
 	else if (shares->counted >= 0)
 		g_string_append_printf(out, "taken %s (%s)",
 			lode_number_format_share(shares->counted, share),

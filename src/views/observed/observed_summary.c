@@ -27,15 +27,13 @@ char *lode_observed_windows_text(const LodeProfile *profile)
 	const LodeWindows *windows = profile->windows;
 	uint64_t hits = windows != NULL ? lode_windows_hits(windows) : 0;
 	GString *text = g_string_new(NULL);
-	char number[LODE_NUMBER_SIZE];
 
 	if (windows != NULL && windows->n_windows > 0)
-		g_string_append_printf(text, "%s window%s",
-			lode_number_format_count((double)windows->n_windows, number),
+		g_string_append_printf(text, "%s window%s", LODE_COUNT_TEXT(windows->n_windows),
 			windows->n_windows == 1 ? "" : "s");
 	if (hits > 0)
 		g_string_append_printf(text, "%s%s breakpoint hit%s", text->len > 0 ? ", " : "",
-			lode_number_format_count((double)hits, number), hits == 1 ? "" : "s");
+			LODE_COUNT_TEXT(hits), hits == 1 ? "" : "s");
 	return g_string_free(text, FALSE);
 }
 
@@ -92,12 +90,10 @@ LodeObservedBranches lode_observed_branches(const LodeProfile *profile)
 
 char *lode_observed_process_text(uint64_t n_steps, const char *obstacle)
 {
-	char steps[LODE_NUMBER_SIZE];
-
 	if (n_steps == 0)
 		return g_strdup_printf("no windows%s%s", obstacle != NULL ? ": " : "",
 			obstacle != NULL ? obstacle : "");
-	return g_strdup_printf("%s steps%s%s", lode_number_format_count((double)n_steps, steps),
+	return g_strdup_printf("%s steps%s%s", LODE_COUNT_TEXT(n_steps),
 		obstacle != NULL ? ", then none: " : "", obstacle != NULL ? obstacle : "");
 }
 

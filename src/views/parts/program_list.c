@@ -62,12 +62,12 @@ static const LodeColumn columns[] = {
 	{"processes", LODE_CELL_COUNT(Row, share.n_processes), .at = 3, .dropped = 1,
 		.when = BY_COMMAND},
 	{"started", LODE_CELL_COUNT(Row, started), .at = 6, .dropped = 4, .when = HAS_RUNNING},
-	{"running_seconds", LODE_CELL_TIME(Row, running_s), .missing = "–", .at = 7,
-		.title = "ran", .dropped = 7, .when = HAS_RUNNING},
+	{"running_seconds", LODE_CELL_TIME(Row, running_s), .missing = "–", .at = 7, .title = "ran",
+		.dropped = 7, .when = HAS_RUNNING},
 	{"path_seconds", LODE_CELL_TIME(Row, path_s), .missing = "–", .at = 8,
 		.title = "on the path", .dropped = 6, .when = HAS_RUNNING},
-	{"alone_seconds", LODE_CELL_TIME(Row, alone_s), .missing = "–", .at = 9,
-		.title = "alone", .dropped = 5, .when = HAS_RUNNING},
+	{"alone_seconds", LODE_CELL_TIME(Row, alone_s), .missing = "–", .at = 9, .title = "alone",
+		.dropped = 5, .when = HAS_RUNNING},
 	{"samples", LODE_CELL_COUNT(Row, share.samples), .at = 2, .dropped = 2},
 	{"weight", LODE_CELL_NUMBER(Row, share.weight)},
 	{"share", LODE_CELL_SHARE(Row, share.share), .at = 1, .style = LODE_STYLE_STRONG},
@@ -114,16 +114,14 @@ static void fill_row(size_t number, void *out, const void *user_data)
 static void write_text(const List *self, const LodeListing *listing, FILE *out)
 {
 	double rest = 0;
-	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 
 	lode_listing_write_text(listing, &self->options->terminal, out);
 	for (size_t i = listing->n_rows; i < self->rows->len; i++)
 		rest += row_at(self->rows, i)->share;
 	if (listing->n_rows < self->rows->len)
 		lode_display_print(&self->options->terminal, out, "%s more have %s.",
-			lode_number_format_count(
-				(double)(self->rows->len - listing->n_rows), number),
-			lode_number_format_share(rest, share));
+			LODE_COUNT_TEXT((self->rows->len - listing->n_rows)),
+			LODE_SHARE_TEXT(rest));
 }
 
 static bool has_times(const GArray *rows)

@@ -146,7 +146,6 @@ static GPtrArray *name_objects(const Finder *self, const LodeAddressSegment *seg
 		self->contents, LODE_NONE, segment->first, segment->last - (self->granularity - 1));
 	const GArray *objects = self->profile->memory->objects;
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	char share[LODE_NUMBER_SIZE];
 	guint n_more = 0;
 
 	for (guint i = 0; i < contents->len; i++) {
@@ -163,8 +162,7 @@ static GPtrArray *name_objects(const Finder *self, const LodeAddressSegment *seg
 		}
 		g_ptr_array_add(names,
 			g_strdup_printf("%s %s", object->name,
-				lode_number_format_share(
-					lode_share_of(content->weight, segment->weight), share)));
+				LODE_SHARE_TEXT(lode_share_of(content->weight, segment->weight))));
 	}
 	if (n_more > 0 && names->len > 0)
 		g_ptr_array_add(
@@ -396,14 +394,13 @@ const LodeAddressSegment *lode_address_axis_range(
 
 static void draw_addresses(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
-	char address[LODE_NUMBER_SIZE];
 	LodePlotTextStyle style = {.size = 9, .grey = 0.3, .anchor = LODE_PLOT_END};
 
-	lode_plot_text(cairo, x - 6, y + segment->bottom - 6, &style,
-		lode_number_format_address(segment->first, address));
+	lode_plot_text(
+		cairo, x - 6, y + segment->bottom - 6, &style, LODE_ADDRESS_TEXT(segment->first));
 	if (segment->bottom - segment->top >= TWO_LINES)
 		lode_plot_text(cairo, x - 6, y + segment->top + 6, &style,
-			lode_number_format_address(segment->last, address));
+			LODE_ADDRESS_TEXT(segment->last));
 }
 
 /* From the first one on. */
@@ -456,14 +453,11 @@ static void draw_name(const LodeAddressSegment *segment, cairo_t *cairo, double 
 /* All of it, where there is no room. */
 static void draw_tooltip(const LodeAddressSegment *segment, cairo_t *cairo, double x, double y)
 {
-	char size[LODE_NUMBER_SIZE], first[LODE_NUMBER_SIZE];
-	char last[LODE_NUMBER_SIZE];
 	g_autofree char *objects = join_objects(segment, 0);
 	g_autofree char *text = g_strdup_printf("%s, %s: %s-%s%s%s", segment->name,
-		lode_number_format_bytes(segment->last - segment->first + 1, size),
-		lode_number_format_address(segment->first, first),
-		lode_number_format_address(segment->last, last), objects[0] != '\0' ? " · " : "",
-		objects);
+		LODE_BYTES_TEXT(segment->last - segment->first + 1),
+		LODE_ADDRESS_TEXT(segment->first), LODE_ADDRESS_TEXT(segment->last),
+		objects[0] != '\0' ? " · " : "", objects);
 
 	lode_plot_tooltip(cairo, x, y + segment->top, LODE_ADDRESS_LABEL_WIDTH,
 		segment->bottom - segment->top, text);

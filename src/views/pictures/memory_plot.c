@@ -428,15 +428,14 @@ static void draw_tip(const Plot *self, const Tip *tip)
 	size_t index = (size_t)tip->row * LODE_GRID_STEPS + tip->column;
 	uint32_t column = tip->is_time ? grid->time_columns[index] : tip->column / self->n_kinds;
 	g_autofree char *label = column_label(self, column);
-	char from[LODE_NUMBER_SIZE], to[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	double top, height;
 
 	lode_address_axis_place(grid->axis, tip->row, &top, &height);
 	g_autofree char *text = g_strdup_printf("%s %s-%s%s%s: %s of weight, %s by thread %s",
-		segment->name, lode_number_format_address(first, from),
-		lode_number_format_address(last, to), segment->objects->len > 0 ? " · " : "",
+		segment->name, LODE_ADDRESS_TEXT(first), LODE_ADDRESS_TEXT(last),
+		segment->objects->len > 0 ? " · " : "",
 		segment->objects->len > 0 ? (const char *)segment->objects->pdata[0] : "",
-		lode_number_format_share(tip->weight / self->notes->weight, share),
+		LODE_SHARE_TEXT(tip->weight / self->notes->weight),
 		tip->is_time ? "most" : kinds[tip->column % self->n_kinds], label);
 	if (tip->is_time)
 		lode_plot_tooltip(self->cairo, self->time_x + tip->column * step_width,
@@ -501,16 +500,13 @@ static void draw_time_panel(const Plot *self)
 static void draw_titles(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 15, .is_bold = true, .width = self->width - 2 * LEFT};
-	char samples[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE], threads[LODE_NUMBER_SIZE];
 	const char *program = self->profile->program;
 	g_autofree char *facts = g_strdup_printf(
 		"%s sample%s with a data address · %s thread%s · by %s of %s · weight: %s%s",
-		lode_number_format_count((double)self->grid->n_samples, samples),
-		self->grid->n_samples == 1 ? "" : "s",
-		lode_number_format_count(self->grid->threads->len, threads),
-		self->grid->threads->len == 1 ? "" : "s",
+		LODE_COUNT_TEXT(self->grid->n_samples), self->grid->n_samples == 1 ? "" : "s",
+		LODE_COUNT_TEXT(self->grid->threads->len), self->grid->threads->len == 1 ? "" : "s",
 		lode_address_granularity_name(self->granularity),
-		lode_number_format_bytes(self->granularity, size),
+		LODE_BYTES_TEXT(self->granularity),
 		self->notes->n_events > 0 ? self->notes->event_names : "none",
 		self->notes->is_stall_weighted ? ", which is time, not accesses made" : "");
 
@@ -535,12 +531,10 @@ static void draw_panel_titles(const Plot *self)
 static char *left_out_text(const Plot *self)
 {
 	const LodeAddressAxis *axis = self->grid->axis;
-	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 
-	return g_strdup_printf("%s more range%s, %s",
-		lode_number_format_count(axis->n_left_out, number),
+	return g_strdup_printf("%s more range%s, %s", LODE_COUNT_TEXT(axis->n_left_out),
 		axis->n_left_out == 1 ? "" : "s",
-		lode_number_format_share(axis->left_out_weight / self->notes->weight, share));
+		LODE_SHARE_TEXT(axis->left_out_weight / self->notes->weight));
 }
 
 /* Draws the notes on the part that the picture does not show. */
@@ -548,18 +542,16 @@ static void draw_notes(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.35, .width = LABEL_WIDTH - 10};
 	double y = self->top + self->grid->axis->height + LEGEND_OFFSET;
-	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 
 	if (self->notes->unresolved_weight > 0) {
 		g_autofree char *text = g_strdup_printf("without a data address: %s of weight",
-			lode_number_format_share(
-				self->notes->unresolved_weight / self->notes->weight, share));
+			LODE_SHARE_TEXT(self->notes->unresolved_weight / self->notes->weight));
 		lode_plot_text(self->cairo, LEFT, y, &style, text);
 		y += LEGEND_STEP;
 	}
 	if (self->grid->n_without_time > 0) {
-		g_autofree char *text = g_strdup_printf("without a time: %s samples",
-			lode_number_format_count((double)self->grid->n_without_time, number));
+		g_autofree char *text = g_strdup_printf(
+			"without a time: %s samples", LODE_COUNT_TEXT(self->grid->n_without_time));
 		lode_plot_text(self->cairo, LEFT, y, &style, text);
 		y += LEGEND_STEP;
 	}

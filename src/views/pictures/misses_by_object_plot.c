@@ -106,13 +106,12 @@ static void draw_titles(const Plot *self)
 	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + 6, PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {MARGIN, 0, WIDTH - 2 * MARGIN, TOP};
 	static const char *const names[] = {"loads", "stores"};
-	char total[LODE_NUMBER_SIZE], more[LODE_NUMBER_SIZE];
 	guint n_more = self->groups->groups->len - self->n_bars;
 	g_autofree char *rest = n_more == 0 ? g_strdup("")
 	                                    : g_strdup_printf(" · %s more objects have less",
-						      lode_number_format_count(n_more, more));
+						      LODE_COUNT_TEXT(n_more));
 	g_autofree char *facts = g_strdup_printf("%s by data object · %s in all%s",
-		event_name(self), lode_number_format_count(self->groups->total, total), rest);
+		event_name(self), LODE_COUNT_TEXT(self->groups->total), rest);
 
 	lode_plot_titles(self->cairo, &sheet,
 		self->profile->program != NULL ? self->profile->program : "?", facts);

@@ -121,9 +121,8 @@ static void draw_titles(const Plot *self)
 	const LodeCacheResults *results = self->sheet.results;
 	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + LEGEND_OFFSET, PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {LEFT, 0, PANEL_WIDTH, HEIGHT};
-	char number[LODE_NUMBER_SIZE];
 	g_autofree char *facts = g_strdup_printf("misses over time · %s references%s",
-		lode_number_format_count((double)results->replay->n_references, number),
+		LODE_COUNT_TEXT(results->replay->n_references),
 		results->replay->damage != NULL ? " · the file is damaged: these are not all" : "");
 
 	lode_plot_titles(self->sheet.cairo, &sheet,

@@ -76,11 +76,8 @@ static const char *policy_meaning(LodePlacementPolicy policy)
 /* "50 % to 99 %" of all loads and stores, of which a part has no address. */
 static char *bounds_text(double local, double seen, double unseen)
 {
-	char least[LODE_NUMBER_SIZE], most[LODE_NUMBER_SIZE];
-
-	return g_strdup_printf("%s to %s",
-		lode_number_format_share(lode_share_of(local, seen + unseen), least),
-		lode_number_format_share(lode_share_of(local + unseen, seen + unseen), most));
+	return g_strdup_printf("%s to %s", LODE_SHARE_TEXT(lode_share_of(local, seen + unseen)),
+		LODE_SHARE_TEXT(lode_share_of(local + unseen, seen + unseen)));
 }
 
 static char *policy_bounds(const LodePlacementProposal *self, LodePlacementPolicy policy)
@@ -125,7 +122,6 @@ static GPtrArray *find_losses(const Summary *self)
 {
 	const LodePlacementProposal *proposal = self->proposal;
 	const LodePageMatrix *matrix = proposal->matrix;
-	char share[LODE_NUMBER_SIZE];
 
 	GPtrArray *lines = lode_memory_loss_lines(
 		self->profile, &matrix->losses, end_of_thread, self);
@@ -135,8 +131,7 @@ static GPtrArray *find_losses(const Summary *self)
 	g_ptr_array_add(lines,
 		g_strdup_printf("Local with this placement: %s of all loads and stores; of those "
 				"with an address %s.",
-			bounds,
-			lode_number_format_share(local_share(proposal, proposal->policy), share)));
+			bounds, LODE_SHARE_TEXT(local_share(proposal, proposal->policy))));
 	return lines;
 }
 
@@ -154,14 +149,12 @@ static void G_GNUC_PRINTF(2, 3) note(Summary *self, const char *format, ...)
 static void note_samples(Summary *self)
 {
 	const LodePageMatrix *matrix = self->proposal->matrix;
-	char samples[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	double all = matrix->weight + matrix->unresolved_weight + matrix->other_weight +
 	             matrix->own_weight;
 	bool is_of_windows = strcmp(matrix->event, LODE_WINDOW_ACCESSES) == 0;
 
-	note(self, "by %s samples of %s on %s page%s%s",
-		lode_number_format_count((double)matrix->n_samples, samples), matrix->event,
-		lode_number_format_count(matrix->pages->len, pages),
+	note(self, "by %s samples of %s on %s page%s%s", LODE_COUNT_TEXT(matrix->n_samples),
+		matrix->event, LODE_COUNT_TEXT(matrix->pages->len),
 		matrix->pages->len == 1 ? "" : "s",
 		is_of_windows ? "; these are accesses in windows, executed step by step"
 		: self->profile->memory->is_stall_weighted
@@ -171,20 +164,18 @@ static void note_samples(Summary *self)
 		note(self,
 			"left out: %s of the event's weight, samples without an address (of loads "
 			"and stores, or of other instructions)",
-			lode_number_format_share(matrix->unresolved_weight / all, share));
+			LODE_SHARE_TEXT(matrix->unresolved_weight / all));
 	if (matrix->other_weight > 0)
 		note(self, "left out: %s of the event's weight, in %u other processes",
-			lode_number_format_share(matrix->other_weight / all, share),
-			matrix->n_other_processes);
+			LODE_SHARE_TEXT(matrix->other_weight / all), matrix->n_other_processes);
 	if (matrix->own_weight > 0)
 		note(self, "left out: %s of the event's weight, memory of lode's own recorder",
-			lode_number_format_share(matrix->own_weight / all, share));
+			LODE_SHARE_TEXT(matrix->own_weight / all));
 }
 
 static void note_first_touch(Summary *self)
 {
 	const LodePageMatrix *matrix = self->proposal->matrix;
-	char known[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE];
 
 	if (matrix->n_first_touches == matrix->pages->len)
 		note(self, "first touches are known of all pages, by their page faults");
@@ -192,8 +183,8 @@ static void note_first_touch(Summary *self)
 		note(self,
 			"first touches are known of %s of %s pages, by their page faults; of "
 			"the others the first sample stands for it",
-			lode_number_format_count((double)matrix->n_first_touches, known),
-			lode_number_format_count(matrix->pages->len, pages));
+			LODE_COUNT_TEXT(matrix->n_first_touches),
+			LODE_COUNT_TEXT(matrix->pages->len));
 }
 
 static void collect_notes(Summary *self)
@@ -229,7 +220,6 @@ static LodeStyle memory_cell(size_t row, unsigned column, GString *out, const vo
 	const LodePlacementProposal *proposal = user_data;
 	const LodeProposedMemory *memory = memory_at(proposal, row);
 	const LodeMemoryNode *node = lode_topology_node(proposal->topology, (uint32_t)row);
-	char text[LODE_NUMBER_SIZE];
 
 	if (column == MEMORY) {
 		g_string_append_printf(out, "%u", (unsigned)row);
@@ -238,10 +228,9 @@ static LodeStyle memory_cell(size_t row, unsigned column, GString *out, const vo
 	} else if (column == CPUS) {
 		g_string_append_printf(out, "%u", node->cpus->len);
 	} else if (column == PAGES) {
-		g_string_append(out, lode_number_format_count((double)memory->n_pages, text));
+		g_string_append(out, LODE_COUNT_TEXT(memory->n_pages));
 	} else if (column == ACCESSES) {
-		g_string_append(
-			out, lode_number_format_share(share_of(proposal, memory->accesses), text));
+		g_string_append(out, LODE_SHARE_TEXT(share_of(proposal, memory->accesses)));
 	} else {
 		g_autofree char *threads = threads_text(memory->threads);
 		g_string_append(out, threads);
@@ -284,13 +273,11 @@ static LodeStyle policy_cell(size_t row, unsigned number, GString *out, const vo
 	unsigned column = policy_column(rows, number);
 	LodePlacementPolicy policy = rows->shown[row];
 	const LodePlacementLocality *locality = &rows->proposal->localities[policy];
-	char text[LODE_NUMBER_SIZE];
 
 	if (column == POLICY) {
 		g_string_append(out, lode_placement_policy_to_text(policy));
 	} else if (column == LOCAL) {
-		g_string_append(
-			out, lode_number_format_share(local_share(rows->proposal, policy), text));
+		g_string_append(out, LODE_SHARE_TEXT(local_share(rows->proposal, policy)));
 	} else if (column == BOUNDS) {
 		g_autofree char *bounds = policy_bounds(rows->proposal, policy);
 		g_string_append(out, bounds);
@@ -562,15 +549,12 @@ bool lode_placement_summary_write(const LodeProfile *profile, const LodePlacemen
 char *lode_placement_summary_comment(
 	const LodeProfile *profile, const LodePlacementProposal *proposal)
 {
-	char before[LODE_NUMBER_SIZE], after[LODE_NUMBER_SIZE], interleaved[LODE_NUMBER_SIZE];
-	char lost[LODE_NUMBER_SIZE];
 	g_autofree char *bounds = policy_bounds(proposal, proposal->policy);
 	g_autofree char *unseen =
 		has_unseen(proposal)
 			? g_strdup_printf("\n%s of loads and stores have no "
 					  "address: of all, %s become local",
-				  lode_number_format_share(
-					  share_of(proposal, proposal->matrix->lost), lost),
+				  LODE_SHARE_TEXT(share_of(proposal, proposal->matrix->lost)),
 				  bounds)
 			: g_strdup("");
 
@@ -581,10 +565,7 @@ char *lode_placement_summary_comment(
 		"touch) %s; all interleaved %s%s",
 		profile->program != NULL ? profile->program : "an unknown program",
 		lode_placement_policy_to_text(proposal->policy), proposal->topology->description,
-		proposal->matrix->event,
-		lode_number_format_share(local_share(proposal, proposal->policy), after),
-		lode_number_format_share(local_share(proposal, LODE_PLACEMENT_FIRST_TOUCH), before),
-		lode_number_format_share(
-			local_share(proposal, LODE_PLACEMENT_ROUND_ROBIN), interleaved),
-		unseen);
+		proposal->matrix->event, LODE_SHARE_TEXT(local_share(proposal, proposal->policy)),
+		LODE_SHARE_TEXT(local_share(proposal, LODE_PLACEMENT_FIRST_TOUCH)),
+		LODE_SHARE_TEXT(local_share(proposal, LODE_PLACEMENT_ROUND_ROBIN)), unseen);
 }

@@ -53,16 +53,14 @@ static char **curve_names(const LodeCurveSheet *self)
 static char *facts_of(const LodeCacheResults *results)
 {
 	const LodeTraceReplay *replay = results->replay;
-	char number[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 	GString *text = g_string_new(NULL);
 
-	g_string_append_printf(text, "%s references",
-		lode_number_format_count((double)replay->n_references, number));
+	g_string_append_printf(text, "%s references", LODE_COUNT_TEXT(replay->n_references));
 	for (guint i = 0; i < replay->curves->len; i++) {
 		const LodeMissCurve *curve = g_ptr_array_index(replay->curves, i);
 		g_string_append_printf(text, " · footprint of %s %s",
 			lode_miss_curve_holds_text(curve->holds),
-			lode_number_format_bytes(curve->n_lines * curve->line_bytes, size));
+			LODE_BYTES_TEXT(curve->n_lines * curve->line_bytes));
 	}
 	if (replay->damage != NULL)
 		g_string_append(text, " · the file is damaged: these are not all");

@@ -11,9 +11,7 @@
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
 {
-	char number[LODE_NUMBER_SIZE];
-
-	fprintf(out, "%s %s, ", lode_number_format_count(count, number), count == 1 ? one : many);
+	fprintf(out, "%s %s, ", LODE_COUNT_TEXT(count), count == 1 ? one : many);
 }
 
 static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
@@ -44,20 +42,17 @@ static void write_missing(const LodeProfile *profile, FILE *out)
 	enum { SHOWN = 3 };
 	g_autoptr(GArray) files = lode_missing_files_new(profile);
 	double share = 0;
-	char number[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < files->len; i++)
 		share += g_array_index(files, LodeMissingFile, i).share;
 	if (files->len == 0)
 		return;
-	lode_display_line(
-		out, "%s in files that were not found:", lode_number_format_share(share, number));
+	lode_display_line(out, "%s in files that were not found:", LODE_SHARE_TEXT(share));
 	for (guint i = 0; i < MIN(files->len, SHOWN); i++) {
 		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
 		const LodeImage *image = lode_profile_image(profile, file->image);
-		lode_display_line(out, "  %s %s, build id %s",
-			lode_number_format_share(file->share, number), image->path,
-			image->build_id != NULL ? image->build_id : "not known");
+		lode_display_line(out, "  %s %s, build id %s", LODE_SHARE_TEXT(file->share),
+			image->path, image->build_id != NULL ? image->build_id : "not known");
 	}
 	if (files->len > SHOWN)
 		lode_display_line(out, "  and %u more", files->len - SHOWN);

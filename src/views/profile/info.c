@@ -71,7 +71,6 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 static char *describe_origin(const LodeOrigin *origin)
 {
 	GString *text = g_string_new(NULL);
-	char samples[LODE_NUMBER_SIZE];
 
 	if (origin->host != NULL)
 		g_string_append_printf(text, ", on %s", origin->host);
@@ -84,8 +83,7 @@ static char *describe_origin(const LodeOrigin *origin)
 	if (date != NULL)
 		g_string_append_printf(text, ", %s", date);
 	if (origin->n_samples > 0)
-		g_string_append_printf(
-			text, ", %s samples", lode_number_format_count(origin->n_samples, samples));
+		g_string_append_printf(text, ", %s samples", LODE_COUNT_TEXT(origin->n_samples));
 	if (text->len > 0)
 		g_string_erase(text, 0, strlen(", "));
 	return g_string_free(text, FALSE);
@@ -115,7 +113,6 @@ static void set_value(LodeFactRow *row, const LodeProfile *profile, uint32_t eve
 
 static void add_quality(GArray *rows, const LodeProfile *profile)
 {
-	char checked[LODE_NUMBER_SIZE];
 	LodeFactRow *row = lode_fact_rows_add(rows, "quality", "flow conservation");
 	double weight = 0, count = 0;
 
@@ -123,7 +120,7 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 		row->number = profile->inflow_equal;
 		row->share = profile->inflow_equal / profile->inflow_checked;
 		row->detail = g_strdup_printf("inflow equals executions, of %s executions checked",
-			lode_number_format_count(profile->inflow_checked, checked));
+			LODE_COUNT_TEXT(profile->inflow_checked));
 	} else {
 		row->text = g_strdup("not checked");
 	}
@@ -197,7 +194,6 @@ static void add_facts(GArray *rows, const LodeProfile *profile)
 {
 	g_autoptr(GArray) shares = lode_fact_attributes_shares(profile);
 	double whole = lode_profile_event_total(profile, profile->weight_event);
-	char number[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < shares->len; i++) {
 		const LodeFactShare *fact = &g_array_index(shares, LodeFactShare, i);
@@ -207,7 +203,7 @@ static void add_facts(GArray *rows, const LodeProfile *profile)
 		set_value(row, profile, profile->weight_event, fact->weight);
 		row->share = lode_share_of(fact->weight, whole);
 		row->detail = g_strdup_printf("%s %s, %.1f %% of executions",
-			lode_number_format_count(fact->n_instructions, number),
+			LODE_COUNT_TEXT(fact->n_instructions),
 			fact->n_instructions == 1 ? "instruction" : "instructions",
 			100 * lode_share_of(fact->executions, profile->total_count));
 	}
@@ -286,7 +282,6 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 {
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	guint n = profile->thread_times->len;
-	char switches[LODE_NUMBER_SIZE];
 
 	if (n == 0)
 		return;
@@ -301,7 +296,7 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 		g_autoptr(GString) detail = g_string_new(NULL);
 		lode_event_value_append_amount(detail, time->preempted_ns / 1e9);
 		g_string_append_printf(detail, " s of it for a processor, %s switches",
-			lode_number_format_count(time->switches, switches));
+			LODE_COUNT_TEXT(time->switches));
 		row->detail = g_strdup(detail->str);
 	}
 }
@@ -335,16 +330,14 @@ static void add_stepped_processes(GArray *rows, const LodeProfile *profile)
 {
 	enum { SHOWN = 20 };
 	g_autoptr(GArray) programs = lode_observed_programs(profile, SHOWN);
-	char number[LODE_NUMBER_SIZE];
 
 	for (guint i = 0; i < programs->len; i++) {
 		const LodeSteppedProgram *one = &LODE_AT(programs, LodeSteppedProgram, i);
 		const char *name = one->name != NULL ? one->name : "unknown";
-		g_autofree char *who = one->n == 1
-		                               ? g_strdup_printf("%s (%" G_GUINT32_FORMAT ")", name,
-							 one->pid)
-		                               : g_strdup_printf("%s (%s processes)", name,
-							 lode_number_format_count(one->n, number));
+		g_autofree char *who = one->n == 1 ? g_strdup_printf("%s (%" G_GUINT32_FORMAT ")",
+							     name, one->pid)
+		                                   : g_strdup_printf("%s (%s processes)", name,
+							     LODE_COUNT_TEXT(one->n));
 		LodeFactRow *row = lode_fact_rows_add_number(
 			rows, "stepped process", who, (double)one->n_windows);
 		row->detail = lode_observed_process_text(one->n_steps, one->obstacle);
@@ -401,14 +394,13 @@ static void add_rates(GArray *rows, const LodeProfile *profile)
 static void add_windows(GArray *rows, const LodeProfile *profile)
 {
 	const LodeWindows *windows = profile->windows;
-	char steps[LODE_NUMBER_SIZE];
 
 	if (windows == NULL)
 		return;
 	LodeFactRow *row = lode_fact_rows_add_number(
 		rows, "windows", "executions observed in", (double)windows->n_windows);
-	row->detail = g_strdup_printf("windows of %s steps in all",
-		lode_number_format_count((double)windows->n_steps, steps));
+	row->detail = g_strdup_printf(
+		"windows of %s steps in all", LODE_COUNT_TEXT(windows->n_steps));
 	uint64_t hits = lode_windows_hits(windows);
 	if (hits > 0) {
 		row = lode_fact_rows_add_number(rows, "windows", "breakpoint hits", (double)hits);

@@ -53,7 +53,6 @@ static size_t heaviest(const LodeProfile *profile, Heavy out_heavy[N_NAMED])
 static void name_functions(const LodeProfile *profile, GString *text)
 {
 	double total = lode_profile_event_total(profile, profile->weight_event);
-	char share[LODE_NUMBER_SIZE];
 	Heavy heavy[N_NAMED];
 	size_t n = heaviest(profile, heavy);
 
@@ -61,7 +60,7 @@ static void name_functions(const LodeProfile *profile, GString *text)
 	for (size_t i = 0; i < n && heavy[i].weight > 0; i++)
 		g_string_append_printf(text, "%s%s (%s)", i > 0 ? ", " : ": most in ",
 			heavy[i].function->name,
-			lode_number_format_share(lode_share_of(heavy[i].weight, total), share));
+			LODE_SHARE_TEXT(lode_share_of(heavy[i].weight, total)));
 }
 
 char *lode_kernel_share_text(const LodeProfile *profile)
@@ -69,12 +68,11 @@ char *lode_kernel_share_text(const LodeProfile *profile)
 	double share = lode_kernel_share(profile);
 	double total = profile->user_seconds + profile->system_seconds;
 	GString *text = g_string_new(NULL);
-	char number[LODE_NUMBER_SIZE];
 
 	if (share < 0)
 		return g_string_free(text, TRUE);
 	g_string_append_printf(text, "%s of %.*f s of processor time were in the kernel, %s",
-		lode_number_format_share(share, number),
+		LODE_SHARE_TEXT(share),
 		total < 0.1   ? 4
 		: total < 100 ? 2
 			      : 0,

@@ -78,7 +78,6 @@ static void put_program_line(
 		[LODE_FREQUENCY_GIVEN] = "counts as given",
 	};
 	g_autoptr(GString) program = g_string_new(NULL), parts = g_string_new(NULL);
-	char number[LODE_NUMBER_SIZE];
 
 	g_autofree char *tool = lode_profile_tool(profile);
 	g_autofree char *windows = lode_observed_windows_text(profile);
@@ -95,7 +94,7 @@ static void put_program_line(
 	if (is_observed)
 		g_string_append_printf(parts, "%s", windows);
 	if (profile->n_samples > 0) {
-		append_part(parts, lode_number_format_count(profile->n_samples, number));
+		append_part(parts, LODE_COUNT_TEXT(profile->n_samples));
 		g_string_append(parts, profile->n_samples == 1 ? " sample" : " samples");
 	}
 	g_autoptr(GString) rest = g_string_new(NULL);
@@ -121,7 +120,6 @@ static void put_program_line(
 static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
 	const LodeTerminal *terminal, FILE *out)
 {
-	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
 	double total = lode_profile_event_total(profile, weight_event), hottest_value;
 	const char *event = lode_profile_event_name(profile, weight_event);
 	uint32_t hottest = lode_profile_hottest_function(profile, weight_event, &hottest_value);
@@ -135,12 +133,11 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 		event != NULL ? event : "weight");
 	/* Inferred, they say how often one instruction ran compared with another, no more. */
 	if (profile->frequency != LODE_FREQUENCY_INFERRED)
-		g_string_append_printf(line, " in %s executions",
-			lode_number_format_count(profile->total_count, b));
+		g_string_append_printf(
+			line, " in %s executions", LODE_COUNT_TEXT(profile->total_count));
 	g_string_append_printf(line, " · %s %s, %s %s%s",
-		lode_number_format_count(profile->instructions->len, c),
-		is_graphs ? "vertices" : "instructions",
-		lode_number_format_count(profile->functions->len, d),
+		LODE_COUNT_TEXT(profile->instructions->len),
+		is_graphs ? "vertices" : "instructions", LODE_COUNT_TEXT(profile->functions->len),
 		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE && names_hottest) {
 		const LodeFunction *function = lode_profile_function(profile, hottest);
@@ -149,7 +146,7 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 		g_autofree char *name = name_text(brief, NAME_WIDTH, terminal);
 		g_string_append_printf(line, " · hottest %s %s (%s%s%s)",
 			is_graphs ? "graph" : "function",
-			lode_number_format_share(lode_share_of(hottest_value, total), a), name,
+			LODE_SHARE_TEXT(lode_share_of(hottest_value, total)), name,
 			library != NULL ? " in " : "", library != NULL ? library : "");
 	}
 	lode_display_print(terminal, out, "%s", line->str);
@@ -287,14 +284,13 @@ void lode_profile_lines_inferred(
 static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 	const LodeTerminal *terminal, FILE *out)
 {
-	char share[LODE_NUMBER_SIZE];
 	g_autofree char *extent = lode_profile_unresolved_extent(row);
 	g_autofree char *example = name_text(
 		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
 	const char *event = lode_profile_event_name(profile, profile->weight_event);
 
 	lode_display_print(terminal, out, "  %s of %s: %s (%s%s%s)",
-		lode_number_format_share(lode_profile_unresolved_share(profile, row), share),
+		LODE_SHARE_TEXT(lode_profile_unresolved_share(profile, row)),
 		event != NULL ? event : "executions", row->reason, extent,
 		example[0] != '\0' ? ", such as " : "", example);
 }
@@ -334,13 +330,11 @@ void lode_profile_lines_unresolved(
 void lode_profile_lines_incomplete(
 	const LodeMiningRun *run, const LodeTerminal *terminal, FILE *out)
 {
-	char limit[LODE_NUMBER_SIZE];
-
 	if (run->is_complete)
 		return;
 	g_autofree char *text = g_strdup_printf("Incomplete: mining stopped at its limit of %s "
 						"sequences; mine with a higher %s.",
-		lode_number_format_count((double)run->parameters.max_sequences, limit),
+		LODE_COUNT_TEXT(run->parameters.max_sequences),
 		run->parameters.is_instruction_mode ? "--min-count" : "--min-support");
 	g_autofree char *plain = lode_display_text(text, terminal->is_ascii);
 	lode_style_write(out, terminal, LODE_STYLE_ALARM, plain);

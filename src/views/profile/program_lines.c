@@ -117,14 +117,13 @@ static void append_alone(GString *text, const LodeWaits *waits)
 
 static void append_shares(GString *text, const LodeProfile *profile)
 {
-	char share[LODE_NUMBER_SIZE];
 	g_autoptr(GArray) rows = lode_program_shares_new(profile, LODE_PROGRAMS_BY_COMMAND, NULL);
 	const LodeProgramShare *row = (const LodeProgramShare *)(void *)rows->data;
 	bool has_two = rows->len > 1 && row[1].share >= LEAST_PROGRAM;
 
 	for (guint i = 0; has_two && i < MIN(rows->len, MOST_PROGRAMS); i++)
 		g_string_append_printf(text, "%s%s %s", i > 0 ? ", " : "",
-			program_name(row[i].name), lode_number_format_share(row[i].share, share));
+			program_name(row[i].name), LODE_SHARE_TEXT(row[i].share));
 }
 
 char *lode_profile_programs(const LodeProfile *profile)

@@ -7,8 +7,6 @@
 void lode_sampling_summary_write(
 	const LodePerfSampling *sampled, const char *verb, const char *path, FILE *out)
 {
-	char samples[LODE_NUMBER_SIZE], lost[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
-	char windows[LODE_NUMBER_SIZE], steps[LODE_NUMBER_SIZE];
 	g_autofree char *file = NULL;
 
 	if (sampled->sampling != NULL)
@@ -20,15 +18,14 @@ void lode_sampling_summary_write(
 			verb, sampled->n_throttled);
 	if (path != NULL)
 		file = g_strdup_printf(", %s kB in %s",
-			lode_number_format_count((double)sampled->bytes_written / 1000, size),
-			path);
+			LODE_COUNT_TEXT((double)sampled->bytes_written / 1000), path);
 	lode_display_line(out, "lode %s: %s samples of %s, %s lost%s", verb,
-		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
-		lode_number_format_count((double)sampled->n_lost, lost), file != NULL ? file : "");
+		LODE_COUNT_TEXT(sampled->n_samples), sampled->event,
+		LODE_COUNT_TEXT(sampled->n_lost), file != NULL ? file : "");
 	if (sampled->windows.n_windows > 0)
 		lode_display_line(out,
 			"lode %s: %s windows with %s instructions, %.1f ms of processor time", verb,
-			lode_number_format_count((double)sampled->windows.n_windows, windows),
-			lode_number_format_count((double)sampled->windows.n_steps, steps),
+			LODE_COUNT_TEXT(sampled->windows.n_windows),
+			LODE_COUNT_TEXT(sampled->windows.n_steps),
 			(double)sampled->windows.cpu_ns / 1e6);
 }

@@ -226,7 +226,6 @@ char *lode_latency_hint(
 	uint32_t latency = lode_profile_find_weight(profile, LODE_LATENCY_EVENT);
 	const LodeFunction *most = NULL;
 	double gain = NOTABLE_GAIN, share = 0, usual = 0;
-	char by_clock[LODE_NUMBER_SIZE], by_weight[LODE_NUMBER_SIZE];
 
 	if (latency == LODE_NONE || weight_event == LODE_NONE || latency == weight_event)
 		return NULL;
@@ -244,9 +243,8 @@ char *lode_latency_hint(
 	if (most == NULL)
 		return NULL;
 	g_autofree char *name = lode_function_name_text(most->name, terminal);
-	return g_strdup_printf("by the clock %s has %s, not %s", name,
-		lode_number_format_share(share, by_clock),
-		lode_number_format_share(usual, by_weight));
+	return g_strdup_printf("by the clock %s has %s, not %s", name, LODE_SHARE_TEXT(share),
+		LODE_SHARE_TEXT(usual));
 }
 
 void lode_threads_json(LodeJsonStream *json, const LodeProfile *profile)

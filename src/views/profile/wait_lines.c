@@ -17,9 +17,7 @@ enum { MOST_PARTS = 3, OBJECT_WIDTH = 40 };
 
 void lode_wait_append_time(GString *out, double ns)
 {
-	char time[LODE_NUMBER_SIZE];
-
-	g_string_append(out, lode_number_format_time(ns, time));
+	g_string_append(out, LODE_TIME_TEXT(ns));
 }
 
 void lode_wait_append_place(GString *out, const LodeWaitPlace *place, const LodeTerminal *terminal)

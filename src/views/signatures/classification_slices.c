@@ -31,7 +31,6 @@ static double seconds_from_begin(const Slices *self, guint i, bool is_end)
 static char *shares_text(const Slices *self, const LodeClassification *found)
 {
 	GString *out = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE];
 	double last = 2;
 
 	while (true) {
@@ -47,7 +46,7 @@ static char *shares_text(const Slices *self, const LodeClassification *found)
 			return g_string_free(out, FALSE);
 		g_string_append_printf(out, "%s%s %s", out->len > 0 ? ", " : "",
 			signature_at(self, largest->signature)->name,
-			lode_number_format_share(largest->share, share));
+			LODE_SHARE_TEXT(largest->share));
 		last = largest->share;
 	}
 }

@@ -100,10 +100,8 @@ static void write_group(const View *self, uint32_t group)
 
 static void write_share(const View *self, double share, double error)
 {
-	char number[LODE_NUMBER_SIZE];
-
-	fprintf(self->out, " (%s", lode_number_format_share(share, number));
-	fprintf(self->out, " ± %s)", lode_number_format_share(error, number));
+	fprintf(self->out, " (%s", LODE_SHARE_TEXT(share));
+	fprintf(self->out, " ± %s)", LODE_SHARE_TEXT(error));
 }
 
 static void write_mixture(const View *self)
@@ -247,15 +245,13 @@ static void write_matches(const View *self)
 static void write_evidence(
 	const View *self, const char *title, const LodeEvidence *evidence, uint32_t n)
 {
-	char in_profile[LODE_NUMBER_SIZE], in_signature[LODE_NUMBER_SIZE];
-
 	if (n == 0)
 		return;
 	fprintf(self->out, "\n%s\n", title);
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(self->out, "  %9s here, %9s there  ",
-			lode_number_format_share(evidence[i].in_profile, in_profile),
-			lode_number_format_share(evidence[i].in_signature, in_signature));
+			LODE_SHARE_TEXT(evidence[i].in_profile),
+			LODE_SHARE_TEXT(evidence[i].in_signature));
 		write_name(self, evidence[i].text, LODE_STYLE_PLAIN);
 		fputc('\n', self->out);
 	}
@@ -265,12 +261,11 @@ static void write_place(const View *self, const LodeUnknownPlace *place)
 {
 	const LodeFunction *function = lode_profile_function(self->profile, place->function);
 	const char *image = lode_profile_image(self->profile, function->image)->path;
-	char share[LODE_NUMBER_SIZE];
 	double error = lode_unknown_place_error(place);
 
-	fprintf(self->out, "  %9s  ", lode_number_format_share(place->executions, share));
+	fprintf(self->out, "  %9s  ", LODE_SHARE_TEXT(place->executions));
 	if (isfinite(error))
-		fprintf(self->out, "± %9s  ", lode_number_format_share(error, share));
+		fprintf(self->out, "± %9s  ", LODE_SHARE_TEXT(error));
 	g_autofree char *name = lode_function_name_text(function->name, &self->options->terminal);
 	write_name(self, name, LODE_STYLE_NAME);
 	fputs("  ", self->out);
@@ -283,8 +278,7 @@ static void write_place(const View *self, const LodeUnknownPlace *place)
 	if (place->end > place->address)
 		fprintf(self->out,
 			"  block 0x%" G_GINT64_MODIFIER "x-0x%" G_GINT64_MODIFIER "x (%s)",
-			place->address, place->end,
-			lode_number_format_share(place->block_rest, share));
+			place->address, place->end, LODE_SHARE_TEXT(place->block_rest));
 	fputc('\n', self->out);
 }
 
@@ -302,7 +296,6 @@ static char *place_subject(const View *self, const LodeUnknownPlace *place)
 
 static void write_rest(const View *self)
 {
-	char rest[LODE_NUMBER_SIZE], scattered[LODE_NUMBER_SIZE];
 	const LodeClassification *found = self->found;
 	const GArray *places = found->places;
 	bool is_shown = found->has_rest;
@@ -310,7 +303,7 @@ static void write_rest(const View *self)
 	                                                : NULL;
 
 	fprintf(self->out, "\nin no signature: %s of the executions%s\n",
-		lode_number_format_share(is_shown ? found->rest_placed : found->rest, rest),
+		LODE_SHARE_TEXT(is_shown ? found->rest_placed : found->rest),
 		is_shown ? "" : ", scattered: what inputs of one workload differ by");
 	/* One sample may be a library that is seldom sampled; the person can tell. */
 	if (!is_shown && first != NULL && first->is_new_file)
@@ -323,7 +316,7 @@ static void write_rest(const View *self)
 		fprintf(self->out, "  (and %u functions with less)\n",
 			places->len - MAX_TEXT_PLACES);
 	fprintf(self->out, "  %9s  scattered over functions that are known\n",
-		lode_number_format_share(MAX(found->rest - found->rest_placed, 0), scattered));
+		LODE_SHARE_TEXT(MAX(found->rest - found->rest_placed, 0)));
 	g_autofree char *path = lode_shell_word(self->options->profile_path);
 	g_autofree char *subject = place_subject(self, first);
 	lode_display_line(self->out, "see: lode annotate %s function %s", path, subject);
@@ -331,12 +324,11 @@ static void write_rest(const View *self)
 
 static void write_notes(const View *self)
 {
-	char share[LODE_NUMBER_SIZE];
 	const LodeSignature *first = g_ptr_array_index(self->signatures, 0);
 
 	if (self->found->covered < 0.99)
 		fprintf(self->out, "\n%s of the %s in code that was read, and is compared\n",
-			lode_number_format_share(self->found->covered, share),
+			LODE_SHARE_TEXT(self->found->covered),
 			self->found->is_time ? "time is" : "executions are");
 	for (guint j = 0; j < self->signatures->len; j++) {
 		const LodeSignature *other = g_ptr_array_index(self->signatures, j);
@@ -365,18 +357,17 @@ static void write_figure(const View *self, double value, double deviation)
 static void write_capacity(const View *self)
 {
 	const LodeCapacity *capacity = self->capacity;
-	char share[LODE_NUMBER_SIZE], error[LODE_NUMBER_SIZE];
 
 	fprintf(self->out,
 		"\ncapacity: %s of the processor time is used; it is used up at %.3g times this "
 		"load\n"
 		"  %20s  %21s  %21s\n",
-		lode_number_format_share(capacity->used, share), capacity->growth,
-		"share of the machine", "units a second", "at most, alone growing");
+		LODE_SHARE_TEXT(capacity->used), capacity->growth, "share of the machine",
+		"units a second", "at most, alone growing");
 	for (guint i = 0; i < capacity->rows->len; i++) {
 		const LodeCapacityRow *row = &LODE_AT(capacity->rows, LodeCapacityRow, i);
-		fprintf(self->out, "  %9s ± %8s", lode_number_format_share(row->share, share),
-			lode_number_format_share(row->share_error, error));
+		fprintf(self->out, "  %9s ± %8s", LODE_SHARE_TEXT(row->share),
+			LODE_SHARE_TEXT(row->share_error));
 		write_figure(self, row->rate, row->rate_error);
 		write_figure(self, row->most, row->most_error);
 		fputs("  ", self->out);

@@ -440,7 +440,6 @@ static void write_sample_note(
 {
 	const CacheRow *coldest = NULL;
 	double longest = 0;
-	char number[LODE_NUMBER_SIZE];
 
 	if (replay->n_windows < LODE_TRACE_REPLAY_MIN_WINDOWS) {
 		fputc('\n', out);
@@ -465,7 +464,7 @@ static void write_sample_note(
 	lode_display_print(terminal, out,
 		"Cold misses are in sets not yet full: with a longer --warm-up they might be hits. "
 		"To fill %s takes at least %s references.",
-		coldest->name, lode_number_format_count(ceil(longest), number));
+		coldest->name, LODE_COUNT_TEXT(ceil(longest)));
 }
 
 static void write_caches(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
@@ -543,7 +542,6 @@ static void fill_bin(size_t bin, void *out, const void *user_data)
 
 static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal, FILE *out)
 {
-	char accesses[LODE_NUMBER_SIZE], lines[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
 	const LodeListing bins = {&lode_curve_bin_columns, MAX(curve->n_bins, 1), .fill = fill_bin,
 		.user_data = curve};
 
@@ -551,10 +549,9 @@ static void write_curve(const LodeMissCurve *curve, const LodeTerminal *terminal
 		"%s in lines of %u bytes · %s accesses to %s line%s (%s) · "
 		"fully associative LRU caches",
 		lode_miss_curve_holds_text(curve->holds), curve->line_bytes,
-		lode_number_format_count((double)curve->n_accesses, accesses),
-		lode_number_format_count((double)curve->n_lines, lines),
+		LODE_COUNT_TEXT(curve->n_accesses), LODE_COUNT_TEXT(curve->n_lines),
 		curve->n_lines == 1 ? "" : "s",
-		lode_number_format_bytes(curve->n_lines * curve->line_bytes, size));
+		LODE_BYTES_TEXT(curve->n_lines * curve->line_bytes));
 	fputc('\n', out);
 	if (curve->n_accesses == 0)
 		fputs("No accesses.\n", out);
@@ -625,37 +622,30 @@ static void write_threads(
 static char *range_text(const LodeTraceReplay *replay)
 {
 	const LodeTraceRange *range = &replay->range;
-	char first[LODE_NUMBER_SIZE], warm_up[LODE_NUMBER_SIZE], windows[LODE_NUMBER_SIZE];
-	char share[LODE_NUMBER_SIZE];
 	GString *text = g_string_new(NULL);
 
 	if (range->every > 0)
 		g_string_append_printf(text, " in %s window%s, %s of all",
-			lode_number_format_count((double)replay->n_windows, windows),
-			replay->n_windows == 1 ? "" : "s",
-			lode_number_format_share(
-				(double)range->length / (double)range->every, share));
+			LODE_COUNT_TEXT(replay->n_windows), replay->n_windows == 1 ? "" : "s",
+			LODE_SHARE_TEXT((double)range->length / (double)range->every));
 	if (range->first > 0)
-		g_string_append_printf(
-			text, " from %s", lode_number_format_count((double)range->first, first));
+		g_string_append_printf(text, " from %s", LODE_COUNT_TEXT(range->first));
 	if (range->warm_up > 0)
 		g_string_append_printf(text, ", %safter %s to warm up",
-			range->every > 0 ? "each " : "",
-			lode_number_format_count((double)range->warm_up, warm_up));
+			range->every > 0 ? "each " : "", LODE_COUNT_TEXT(range->warm_up));
 	return g_string_free(text, FALSE);
 }
 
 static void write_text(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeTraceReplay *replay = results->replay;
-	char references[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE];
 	g_autofree char *name = lode_display_text(
 		results->command != NULL ? results->command : results->path, terminal->is_ascii);
 
 	g_autofree char *part = range_text(replay);
 	lode_display_print(terminal, out, "%s · %s references%s · %s instructions%s", name,
-		lode_number_format_count((double)replay->n_references, references), part,
-		lode_number_format_count((double)replay->n_instructions, instructions),
+		LODE_COUNT_TEXT(replay->n_references), part,
+		LODE_COUNT_TEXT(replay->n_instructions),
 		replay->damage != NULL ? " · the file is damaged: these are not all" : "");
 	if (results->n_hierarchies > 0) {
 		fputc('\n', out);

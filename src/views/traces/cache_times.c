@@ -31,9 +31,8 @@ static void append_place(GString *out, const LodeReplayTime *time, unsigned colu
 {
 	const uint64_t numbers[N_PLACES] = {
 		time->first_reference, time->n_references, time->n_instructions};
-	char number[LODE_NUMBER_SIZE];
 
-	g_string_append(out, lode_number_format_count((double)numbers[column], number));
+	g_string_append(out, LODE_COUNT_TEXT(numbers[column]));
 }
 
 typedef struct {

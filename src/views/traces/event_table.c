@@ -71,35 +71,31 @@ static size_t n_rows(const LodeEventGroups *groups, uint32_t top)
 static void write_rest(const Table *self, size_t n, FILE *out)
 {
 	const LodeEventGroups *groups = self->groups;
-	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	double shown = 0, unknown = groups->total - groups->grouped;
 
 	for (size_t i = 0; i < n; i++)
 		shown += group_at(groups, i)->value;
 	if (n < groups->groups->len)
 		lode_display_print(self->terminal, out, "%s more: %s",
-			lode_number_format_count((double)(groups->groups->len - n), number),
-			lode_number_format_share(share_of(groups, groups->grouped - shown), share));
+			LODE_COUNT_TEXT((groups->groups->len - n)),
+			LODE_SHARE_TEXT(share_of(groups, groups->grouped - shown)));
 	if (unknown > 0.5)
 		lode_display_print(self->terminal, out, "%s: %s of all (%s)",
 			self->is_of_data ? "without data, as fetches have none" : "unresolved",
-			lode_number_format_share(share_of(groups, unknown), share),
-			lode_number_format_count(unknown, number));
+			LODE_SHARE_TEXT(share_of(groups, unknown)), LODE_COUNT_TEXT(unknown));
 }
 
 /* "misses by class: compulsory-miss 12 · …", where they were classified. */
 static void write_classes(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	char number[LODE_NUMBER_SIZE];
 
 	for (const char *const *name = lode_simulated_events_classes(); *name != NULL; name++) {
 		uint32_t event = lode_profile_find_event(profile, *name);
 		if (event == LODE_NONE)
 			return;
 		g_string_append_printf(text, "%s%s %s", text->len > 0 ? " · " : "", *name,
-			lode_number_format_count(
-				lode_profile_event(profile, event)->total, number));
+			LODE_COUNT_TEXT(lode_profile_event(profile, event)->total));
 	}
 	lode_display_print(
 		terminal, out, "Data misses of the first level, by class: %s", text->str);
@@ -111,11 +107,10 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	const LodeEvent *event = lode_profile_event(profile, groups->event);
 	bool is_of_data = lode_event_by_is_of_data(groups->by);
 	Table self = {groups, &options->terminal, is_of_data};
-	char total[LODE_NUMBER_SIZE];
 
 	lode_display_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
 		profile->program != NULL ? profile->program : "?", event->name,
-		lode_event_by_to_text(groups->by), lode_number_format_count(groups->total, total),
+		lode_event_by_to_text(groups->by), LODE_COUNT_TEXT(groups->total),
 		event->description != NULL ? " · " : "",
 		event->description != NULL ? event->description : "");
 	fputc('\n', out);

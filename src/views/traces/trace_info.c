@@ -17,9 +17,7 @@ static LodeFactRow *add_number(GArray *rows, const char *section, const char *na
 
 static char *counted(uint64_t n, const char *what)
 {
-	char text[LODE_NUMBER_SIZE];
-
-	return g_strconcat(lode_number_format_count((double)n, text), " ", what, NULL);
+	return g_strconcat(LODE_COUNT_TEXT(n), " ", what, NULL);
 }
 
 static double ratio(double part, double whole)

@@ -14,7 +14,6 @@ static void write_processes(
 	const LodeTraceRecording *recorded, const char *verb, const char *path, FILE *out)
 {
 	g_autoptr(GArray) sorted = g_array_copy(recorded->processes);
-	char references[LODE_NUMBER_SIZE];
 	uint64_t n_references = 0;
 
 	if (sorted->len == 0)
@@ -26,8 +25,7 @@ static void write_processes(
 		n_references += process->n_references;
 		if (i < MAX_LISTED)
 			lode_display_line(out, "lode %s: %s: %s references of %s", verb,
-				process->path,
-				lode_number_format_count((double)process->n_references, references),
+				process->path, LODE_COUNT_TEXT(process->n_references),
 				process->command);
 	}
 	if (sorted->len > MAX_LISTED)
@@ -38,13 +36,12 @@ static void write_processes(
 				.path);
 	lode_display_line(out,
 		"lode %s: %u processes or programs besides that of %s, with %s references", verb,
-		sorted->len, path, lode_number_format_count((double)n_references, references));
+		sorted->len, path, LODE_COUNT_TEXT(n_references));
 }
 
 void lode_trace_recording_summary_write(
 	const LodeTraceRecording *recorded, const char *verb, const char *path, FILE *out)
 {
-	char references[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 	g_autofree char *bits = recorded->n_references == 0
 	                                ? g_strdup("")
 	                                : g_strdup_printf(", %.3f bits per reference",
@@ -53,13 +50,12 @@ void lode_trace_recording_summary_write(
 
 	lode_display_line(out,
 		"lode %s: %s reference%s of %s instruction%s in %u thread%s, by %s%s", verb,
-		lode_number_format_count((double)recorded->n_references, references),
-		recorded->n_references == 1 ? "" : "s",
-		lode_number_format_count((double)recorded->n_instructions, instructions),
-		recorded->n_instructions == 1 ? "" : "s", recorded->n_threads,
-		recorded->n_threads == 1 ? "" : "s", lode_trace_way_to_text(recorded->way),
+		LODE_COUNT_TEXT(recorded->n_references), recorded->n_references == 1 ? "" : "s",
+		LODE_COUNT_TEXT(recorded->n_instructions), recorded->n_instructions == 1 ? "" : "s",
+		recorded->n_threads, recorded->n_threads == 1 ? "" : "s",
+		lode_trace_way_to_text(recorded->way),
 		recorded->is_cut ? "; the program went on untraced" : "");
 	lode_display_line(out, "lode %s: %s: %s bytes%s", verb, path,
-		lode_number_format_count((double)recorded->n_bytes, bytes), bits);
+		LODE_COUNT_TEXT(recorded->n_bytes), bits);
 	write_processes(recorded, verb, path, out);
 }

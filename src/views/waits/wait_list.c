@@ -110,8 +110,8 @@ static const LodeColumn columns[] = {
 	{"longest", LODE_CELL_NUMBER(Row, longest)},
 	{NULL, LODE_CELL_TIME(Row, known_longest), .missing = "–", .at = 4, .title = "longest",
 		.dropped = 5},
-	{"path_seconds", LODE_CELL_TIME(Row, path_seconds), .at = 5,
-		.title = "on the path", .dropped = 2, .hides_empty = true},
+	{"path_seconds", LODE_CELL_TIME(Row, path_seconds), .at = 5, .title = "on the path",
+		.dropped = 2, .hides_empty = true},
 	{"idle", LODE_CELL_FLAG(Row, is_idle)},
 };
 const LodeColumns lode_wait_columns = LODE_COLUMNS("waits", columns, Row);
@@ -186,7 +186,6 @@ static void put_head(const List *self, FILE *out)
 	const LodeWaits *waits = self->profile->waits;
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autoptr(GString) text = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE];
 
 	lode_wait_append_time(text, waits->clock_ns);
 	g_string_append(text, " by the clock; threads ran ");
@@ -195,14 +194,14 @@ static void put_head(const List *self, FILE *out)
 	lode_wait_append_time(text, waits->waiting_ns);
 	if (waits->waiting_ns > 0 && waits->seen_ns < (1 - MUCH_UNSEEN) * waits->waiting_ns)
 		g_string_append_printf(text, ", for what is known of %s",
-			lode_number_format_share(waits->seen_ns / waits->waiting_ns, share));
+			LODE_SHARE_TEXT(waits->seen_ns / waits->waiting_ns));
 	lode_display_print(terminal, out, "%s.", text->str);
 	if (waits->refused_ns > MUCH_UNSEEN * waits->waiting_ns)
 		lode_display_print(terminal, out,
 			"The system refused to say what %s of it was for, but for the kernel's "
 			"function where it has a name: kernel.yama.ptrace_scope, another user's "
 			"program, or one that hides its memory (set-uid, PR_SET_DUMPABLE).",
-			lode_number_format_share(waits->refused_ns / waits->waiting_ns, share));
+			LODE_SHARE_TEXT(waits->refused_ns / waits->waiting_ns));
 	if (!waits->has_path)
 		return;
 	lode_display_print(terminal, out,

@@ -52,8 +52,7 @@ static void test_amount(void)
 		g_assert_cmpstr(
 			lode_number_format_amount(cases[i].value, buffer), ==, cases[i].text);
 	for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
-		g_assert_cmpstr(
-			lode_number_format_time(times[i].value, buffer), ==, times[i].text);
+		g_assert_cmpstr(lode_number_format_time(times[i].value, buffer), ==, times[i].text);
 }
 
 static void test_exact_text(void)

@@ -91,8 +91,6 @@ static void append_integer(LodeInteger integer, bool is_hex, GString *out)
 
 void lode_value_append(const LodeValue *self, bool is_hex, GString *out)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	switch (self->kind) {
 	case LODE_VALUE_NONE:
 		g_string_append(out, "(none)");
@@ -101,7 +99,7 @@ void lode_value_append(const LodeValue *self, bool is_hex, GString *out)
 		append_integer(self->integer, is_hex, out);
 		break;
 	case LODE_VALUE_REAL:
-		g_string_append(out, lode_number_format_exact(self->real, number));
+		g_string_append(out, LODE_EXACT_TEXT(self->real));
 		break;
 	case LODE_VALUE_TEXT:
 		g_string_append(out, self->text);

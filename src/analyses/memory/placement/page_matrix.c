@@ -124,7 +124,6 @@ static uint32_t busiest_event(const Maker *self)
 static bool fail_lost(const Maker *self, GError **error)
 {
 	g_auto(LodeAddressLosses) losses;
-	char number[LODE_NUMBER_SIZE];
 
 	lode_address_losses_init(&losses, self->profile, self->event, NULL, 0);
 	if (losses.all.lost.n_samples == 0)
@@ -135,7 +134,7 @@ static bool fail_lost(const Maker *self, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"none of the %s load and store samples has a data address (most: %s), so "
 			"that nothing can be placed by them; %s",
-			lode_number_format_count((double)losses.all.lost.n_samples, number),
+			LODE_COUNT_TEXT(losses.all.lost.n_samples),
 			lode_address_reason_to_text(lode_address_loss_reason(&losses.all)),
 			lode_address_loss_advice(&losses.all, self->profile));
 	return false;
@@ -330,7 +329,6 @@ static void fill_first_touches(Maker *self)
 static bool count_losses(Maker *self, GError **error)
 {
 	LodePageMatrix *matrix = self->matrix;
-	char seen[LODE_NUMBER_SIZE];
 
 	lode_address_losses_init(&matrix->losses, self->profile, self->event,
 		(const uint32_t *)(const void *)self->accesses->data, self->accesses->len);
@@ -347,7 +345,7 @@ static bool count_losses(Maker *self, GError **error)
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"only %s of the load and store samples of '%s' in process %u have a data address "
 		"(most others: %s), too few to place pages by; %s",
-		lode_number_format_share(share, seen), matrix->event, matrix->pid,
+		LODE_SHARE_TEXT(share), matrix->event, matrix->pid,
 		lode_address_reason_to_text(lode_address_loss_reason(&matrix->losses.all)),
 		lode_address_loss_advice(&matrix->losses.all, self->profile));
 	return false;
