@@ -450,3 +450,8 @@ void lode_listing_put_json(const LodeListing *self, LodeJsonStream *json)
 	lode_listing_put_json_rows(self, json);
 	lode_json_end(json, ']');
 }
+
+void lode_columns_put_json_list(const LodeColumns *self, const GArray *rows, LodeJsonStream *json)
+{
+	lode_listing_put_json(&(LodeListing){self, rows->len, rows->data}, json);
+}

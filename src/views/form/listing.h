@@ -191,5 +191,8 @@ void lode_listing_put_csv_rows(const LodeListing *self, FILE *out);
 void lode_listing_put_json(const LodeListing *self, LodeJsonStream *json);
 void lode_listing_put_json_rows(const LodeListing *self, LodeJsonStream *json);
 
+/* The same of an array of rows. */
+void lode_columns_put_json_list(const LodeColumns *self, const GArray *rows, LodeJsonStream *json);
+
 /* The members of one row, for the object that is open. */
 void lode_columns_put_json(const LodeColumns *self, const void *row, LodeJsonStream *json);

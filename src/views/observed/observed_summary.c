@@ -7,6 +7,7 @@
 #include "model/observed/windows.h"
 #include "model/profile.h"
 #include "views/figures/profile_figures.h"
+#include "views/form/listing.h"
 
 #include <math.h>
 
@@ -143,28 +144,20 @@ GArray *lode_observed_programs(const LodeProfile *profile, guint most)
 	return programs;
 }
 
-static void put_processes(LodeJsonStream *json, const LodeProfile *profile)
-{
-	g_autoptr(GArray) programs = lode_observed_programs(profile, MOST_PROGRAMS);
-
-	lode_json_member_begin(json, "processes", '[');
-	for (guint i = 0; i < programs->len; i++) {
-		const LodeSteppedProgram *process = &LODE_AT(programs, LodeSteppedProgram, i);
-		lode_json_line_begin(json, '{');
-		lode_json_member_number(json, "processes", process->n);
-		lode_json_member_number(json, "pid", process->pid);
-		lode_json_member_string(json, "name", process->name);
-		lode_json_member_string(json, "obstacle", process->obstacle);
-		lode_json_member_number(json, "windows", (double)process->n_windows);
-		lode_json_member_number(json, "steps", (double)process->n_steps);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-}
+static const LodeColumn process_columns[] = {
+	{"processes", LODE_CELL_NUMBER(LodeSteppedProgram, n)},
+	{"pid", LODE_CELL_NUMBER(LodeSteppedProgram, pid)},
+	{"name", LODE_CELL_TEXT(LodeSteppedProgram, name)},
+	{"obstacle", LODE_CELL_TEXT(LodeSteppedProgram, obstacle)},
+	{"windows", LODE_CELL_NUMBER(LodeSteppedProgram, n_windows)},
+	{"steps", LODE_CELL_NUMBER(LodeSteppedProgram, n_steps)},
+};
+static const LodeColumns processes = LODE_COLUMNS("processes", process_columns, LodeSteppedProgram);
 
 void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 {
 	const LodeWindows *windows = profile->windows;
+	g_autoptr(GArray) programs = lode_observed_programs(profile, MOST_PROGRAMS);
 	LodeObservedBranches branches = lode_observed_branches(profile);
 	LodeWindowSums sums = lode_windows_sums(windows);
 
@@ -186,6 +179,6 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_member_number(json, "unjudged_per_thousand", sums.unjudged_per_thousand);
 	lode_json_member_number(json, "denormals", (double)sums.denormals);
 	lode_json_member_number(json, "underflows", (double)sums.underflows);
-	put_processes(json, profile);
+	lode_columns_put_json_list(&processes, programs, json);
 	lode_json_end(json, '}');
 }

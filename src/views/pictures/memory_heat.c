@@ -36,10 +36,8 @@ static void put_segments(Heat *self)
 		lode_json_member_number(json, "first_row", segment->first_row);
 		lode_json_member_number(json, "rows", segment->n_rows);
 		lode_json_member_number(json, "weight", segment->weight);
-		lode_json_member_begin(json, "objects", '[');
-		for (guint j = 0; j < segment->objects->len; j++)
-			lode_json_string(json, g_ptr_array_index(segment->objects, j));
-		lode_json_end(json, ']');
+		lode_json_key(json, "objects");
+		lode_json_strings(json, segment->objects);
 		lode_json_member_begin(json, "short_objects", '[');
 		for (guint j = 0; j < segment->objects->len; j++) {
 			g_autofree char *brief = lode_function_name_short(

@@ -17,6 +17,7 @@
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/fact_rows.h"
+#include "views/form/listing.h"
 #include "views/observed/fact_attributes.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/observed_summary.h"
@@ -582,23 +583,16 @@ static void put_json_runs(LodeJsonStream *json, const GPtrArray *runs)
 	lode_json_end(json, ']');
 }
 
-static void put_json_origins(LodeJsonStream *json, const LodeProfile *profile)
-{
-	lode_json_member_begin(json, "origins", '[');
-	for (guint i = 0; i < profile->origins->len; i++) {
-		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
-		lode_json_line_begin(json, '{');
-		lode_json_member_string(json, "name", origin->name);
-		lode_json_member_string(json, "host", origin->host);
-		lode_json_member_string(json, "program", origin->program);
-		lode_json_member_number(json, "pid", origin->pid);
-		lode_json_member_number(json, "recorded_at", (double)origin->recorded_at);
-		lode_json_member_number(json, "samples", origin->n_samples);
-		lode_json_member_number(json, "executions", origin->total_count);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-}
+static const LodeColumn origin_columns[] = {
+	{"name", LODE_CELL_TEXT(LodeOrigin, name)},
+	{"host", LODE_CELL_TEXT(LodeOrigin, host)},
+	{"program", LODE_CELL_TEXT(LodeOrigin, program)},
+	{"pid", LODE_CELL_NUMBER(LodeOrigin, pid)},
+	{"recorded_at", LODE_CELL_NUMBER(LodeOrigin, recorded_at)},
+	{"samples", LODE_CELL_NUMBER(LodeOrigin, n_samples)},
+	{"executions", LODE_CELL_NUMBER(LodeOrigin, total_count)},
+};
+static const LodeColumns origins = LODE_COLUMNS("origins", origin_columns, LodeOrigin);
 
 static void write_json(
 	const LodeProfile *profile, const GArray *rows, const GPtrArray *runs, FILE *out)
@@ -614,7 +608,7 @@ static void write_json(
 					    : (double)NAN);
 	lode_json_end(&json, '}');
 	lode_json_line(&json);
-	put_json_origins(&json, profile);
+	lode_columns_put_json_list(&origins, profile->origins, &json);
 	lode_json_line(&json);
 	lode_json_key(&json, "events");
 	put_json_rows(&json, rows, "event");

@@ -25,10 +25,8 @@ static void put_sampled_events(LodeJsonStream *json, const LodeProfile *profile)
 	}
 	if (names->len < 2)
 		return;
-	lode_json_member_begin(json, "sampled_events", '[');
-	for (guint i = 0; i < names->len; i++)
-		lode_json_string(json, g_ptr_array_index(names, i));
-	lode_json_end(json, ']');
+	lode_json_key(json, "sampled_events");
+	lode_json_strings(json, names);
 }
 
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)

@@ -2,10 +2,10 @@
 /* The contents of a packed trace: rows of facts as text or CSV, and a JSON document. */
 #include "views/traces/trace_info.h"
 
-#include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "traces/trace_summary.h"
 #include "views/form/fact_rows.h"
+#include "views/form/listing.h"
 
 #include <math.h>
 #include <sys/mman.h>
@@ -192,12 +192,6 @@ static const LodeFactTitle titles[] = {
 	{NULL, NULL},
 };
 
-static void begin_list(LodeJsonStream *json, const char *name)
-{
-	lode_json_line(json);
-	lode_json_member_begin(json, name, '[');
-}
-
 static void put_json_head(LodeJsonStream *json, const LodeTraceSummary *summary,
 	const LodeTraceDescription *description, const char *path)
 {
@@ -229,20 +223,17 @@ static void put_json_head(LodeJsonStream *json, const LodeTraceSummary *summary,
 	lode_json_member_number(json, "threads", summary->n_threads);
 }
 
+static const LodeColumn class_columns[] = {
+	{"name", LODE_CELL_TEXT(LodeSlotClassCount, name)},
+	{"slots", LODE_CELL_NUMBER(LodeSlotClassCount, n_slots)},
+	{"references", LODE_CELL_NUMBER(LodeSlotClassCount, n_references)},
+};
+static const LodeColumns classes = LODE_COLUMNS("classes", class_columns, LodeSlotClassCount);
+
 static void put_json_streams(LodeJsonStream *json, const LodeTraceSummary *summary)
 {
-	begin_list(json, "classes");
-	for (guint i = 0; i < summary->classes->len; i++) {
-		const LodeSlotClassCount *count = &g_array_index(
-			summary->classes, LodeSlotClassCount, i);
-		lode_json_line_begin(json, '{');
-		lode_json_member_string(json, "name", count->name);
-		lode_json_member_number(json, "slots", (double)count->n_slots);
-		lode_json_member_number(json, "references", (double)count->n_references);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-	begin_list(json, "streams");
+	lode_json_line(json);
+	lode_json_member_begin(json, "streams", '[');
 	for (unsigned i = 0; i < lode_frame_codec_n_streams(); i++) {
 		if (summary->stream_packed_bytes[i] == 0)
 			continue;
@@ -260,7 +251,8 @@ static void put_json_threads(LodeJsonStream *json, const LodeTraceSummary *summa
 {
 	guint n = MAX(summary->n_by_thread->len, description->threads->len);
 
-	begin_list(json, "threads_by_number");
+	lode_json_line(json);
+	lode_json_member_begin(json, "threads_by_number", '[');
 	for (guint i = 0; i < n; i++) {
 		const LodeTraceThread *thread = i < description->threads->len
 		                                        ? &g_array_index(description->threads,
@@ -279,35 +271,30 @@ static void put_json_threads(LodeJsonStream *json, const LodeTraceSummary *summa
 	lode_json_end(json, ']');
 }
 
-static void put_json_mappings(LodeJsonStream *json, const LodeTraceDescription *description)
+static void put_protection(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	begin_list(json, "mappings");
-	for (guint i = 0; i < description->mappings->len; i++) {
-		const LodeTraceMapping *mapping = &g_array_index(
-			description->mappings, LodeTraceMapping, i);
-		g_autofree char *protection = protection_text(mapping->protection);
-		lode_json_line_begin(json, '{');
-		lode_json_member_string(json, "path", mapping->path);
-		lode_json_member_address(json, "start", mapping->start);
-		lode_json_member_address(json, "end", mapping->end);
-		lode_json_member_address(json, "offset", mapping->offset);
-		lode_json_member_string(json, "protection", protection);
-		lode_json_member_number(json, "first_reference", (double)mapping->first_reference);
-		lode_json_member_string(json, "build_id", mapping->build_id);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-	begin_list(json, "totals");
-	for (guint i = 0; i < description->totals->len; i++) {
-		const LodeTraceTotal *total = &g_array_index(
-			description->totals, LodeTraceTotal, i);
-		lode_json_line_begin(json, '{');
-		lode_json_member_string(json, "name", total->name);
-		lode_json_member_number(json, "value", (double)total->value);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
+	g_autofree char *text = protection_text(((const LodeTraceMapping *)row)->protection);
+
+	(void)user_data;
+	lode_json_string(json, text);
 }
+
+static const LodeColumn mapping_columns[] = {
+	{"path", LODE_CELL_TEXT(LodeTraceMapping, path)},
+	{"start", LODE_CELL_ADDRESS(LodeTraceMapping, start)},
+	{"end", LODE_CELL_ADDRESS(LodeTraceMapping, end)},
+	{"offset", LODE_CELL_ADDRESS(LodeTraceMapping, offset)},
+	{"protection", LODE_CELL_JSON(put_protection)},
+	{"first_reference", LODE_CELL_NUMBER(LodeTraceMapping, first_reference)},
+	{"build_id", LODE_CELL_TEXT(LodeTraceMapping, build_id)},
+};
+static const LodeColumns mappings = LODE_COLUMNS("mappings", mapping_columns, LodeTraceMapping);
+
+static const LodeColumn total_columns[] = {
+	{"name", LODE_CELL_TEXT(LodeTraceTotal, name)},
+	{"value", LODE_CELL_NUMBER(LodeTraceTotal, value)},
+};
+static const LodeColumns totals = LODE_COLUMNS("totals", total_columns, LodeTraceTotal);
 
 static void write_json(const LodeTraceSummary *summary, const LodeTraceDescription *description,
 	const char *path, FILE *out)
@@ -318,9 +305,14 @@ static void write_json(const LodeTraceSummary *summary, const LodeTraceDescripti
 	lode_json_begin(&json, '{');
 	lode_json_line(&json);
 	put_json_head(&json, summary, description, path);
+	lode_json_line(&json);
+	lode_columns_put_json_list(&classes, summary->classes, &json);
 	put_json_streams(&json, summary);
 	put_json_threads(&json, summary, description);
-	put_json_mappings(&json, description);
+	lode_json_line(&json);
+	lode_columns_put_json_list(&mappings, description->mappings, &json);
+	lode_json_line(&json);
+	lode_columns_put_json_list(&totals, description->totals, &json);
 	lode_json_end(&json, '}');
 }
 
