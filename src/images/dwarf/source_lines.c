@@ -32,15 +32,20 @@ typedef struct {
 	uint64_t low, high;
 	uint32_t depth;
 	Dwarf_Die die;
-	bool is_named; /* what follows is known */
+	bool is_function; /* not inlined; only where these are wanted */
+	bool is_named;    /* what follows is known */
 	const char *name, *call_file;
 	uint32_t call_line;
+	bool is_scope; /* what follows, and the line of the call, is known */
+	const char *symbol;
+	uint32_t first_line, call_discriminator;
 } InlinedRange;
 
 typedef struct {
 	const uint64_t *addresses;
 	size_t n;
-	GArray *ranges; /* InlinedRange */
+	GArray *ranges;     /* InlinedRange */
+	bool has_functions; /* those that are not inlined, too */
 	uint64_t n_visited;
 } Walk;
 
@@ -51,7 +56,8 @@ static bool is_wanted(const Walk *walk, uint64_t low, uint64_t high)
 	return first < walk->n && walk->addresses[first] < high;
 }
 
-/* Whether an address is in the DIE's ranges; collects them when it is an inlined function. */
+/* Whether an address is in the DIE's ranges; collects them when it is an inlined function, or all
+ * are wanted. */
 static bool visit_ranges(Walk *walk, Dwarf_Die *die, uint32_t depth, bool is_inlined)
 {
 	Dwarf_Addr base, low, high;
@@ -59,14 +65,18 @@ static bool visit_ranges(Walk *walk, Dwarf_Die *die, uint32_t depth, bool is_inl
 	bool is_hit = false;
 
 	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
-		InlinedRange range = {.low = low, .high = high, .depth = depth, .die = *die};
+		InlinedRange range = {.low = low,
+			.high = high,
+			.depth = depth,
+			.die = *die,
+			.is_function = !is_inlined};
 
 		if (++walk->n_visited > MAX_VISITED)
 			return is_hit;
 		if (low >= high || !is_wanted(walk, low, high))
 			continue;
 		is_hit = true;
-		if (is_inlined && walk->ranges->len < MAX_RANGES)
+		if ((is_inlined || walk->has_functions) && walk->ranges->len < MAX_RANGES)
 			g_array_append_val(walk->ranges, range);
 	}
 	return is_hit;
@@ -119,7 +129,18 @@ static void walk_unit(Walk *walk, Dwarf_Die *unit)
 LODE_ORDER(compare_ranges, InlinedRange, LODE_ASCENDING(low), LODE_DESCENDING(high),
 	LODE_ASCENDING(depth))
 
-static const char *name_of(Dwarf_Die *die, GStringChunk *names)
+/* Sorted; the caller frees them. */
+static void collect_ranges(Walk *walk, Dwarf_Die *unit)
+{
+	walk->ranges = g_array_new(FALSE, FALSE, sizeof(InlinedRange));
+	walk_unit(walk, unit);
+	if (walk->ranges->len > 1)
+		qsort(walk->ranges->data, walk->ranges->len, sizeof(InlinedRange), compare_ranges);
+}
+
+/* The name as linked; NULL: none. Of a copy that the compiler made, that of what it is a copy of.
+ */
+static const char *symbol_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *name = dwarf_formstring(
@@ -130,6 +151,13 @@ static const char *name_of(Dwarf_Die *die, GStringChunk *names)
 			dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
 	if (name == NULL)
 		name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+	return name;
+}
+
+static const char *name_of(Dwarf_Die *die, GStringChunk *names)
+{
+	const char *name = symbol_of(die);
+
 	return name == NULL ? NULL : lode_demangled_name(name, names);
 }
 
@@ -214,6 +242,16 @@ static void add_calls(const Walk *walk, const GArray *stack, size_t index, Dwarf
 	}
 }
 
+/* The ranges that begin at or before the address are on the stack, outer ones below inner ones. */
+static guint push_ranges(const Walk *walk, GArray *stack, guint next, uint64_t address)
+{
+	for (; next < walk->ranges->len &&
+		g_array_index(walk->ranges, InlinedRange, next).low <= address;
+		next++)
+		g_array_append_val(stack, next);
+	return next;
+}
+
 static void sweep(const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *files,
 	GArray *calls, GStringChunk *names)
 {
@@ -223,10 +261,7 @@ static void sweep(const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *
 	for (size_t i = 0; i < walk->n; i++) {
 		InlinedRange *range;
 
-		for (; next < walk->ranges->len &&
-			g_array_index(walk->ranges, InlinedRange, next).low <= walk->addresses[i];
-			next++)
-			g_array_append_val(stack, next);
+		next = push_ranges(walk, stack, next, walk->addresses[i]);
 		range = innermost(walk->ranges, stack, walk->addresses[i]);
 		if (range == NULL)
 			continue;
@@ -253,12 +288,67 @@ static void find_inlined_functions(Dwarf_Die *unit, Dwarf_Files *files, const ui
 {
 	Walk walk = {.addresses = addresses, .n = n};
 
-	walk.ranges = g_array_new(FALSE, FALSE, sizeof(InlinedRange));
-	walk_unit(&walk, unit);
-	if (walk.ranges->len > 1)
-		qsort(walk.ranges->data, walk.ranges->len, sizeof(InlinedRange), compare_ranges);
+	collect_ranges(&walk, unit);
 	sweep(&walk, locations, files, calls, names);
 	g_array_unref(walk.ranges);
+}
+
+/* --- scopes --- */
+
+/* An extension that dwarf.h of elfutils 0.188 lacks. */
+enum { DISCRIMINATOR_OF_CALL = 0x2136 /* DW_AT_GNU_discriminator */ };
+
+static uint32_t number_of(Dwarf_Die *die, unsigned name, bool is_integrated)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(is_integrated ? dwarf_attr_integrate(die, name, &attribute)
+					  : dwarf_attr(die, name, &attribute),
+		    &value) != 0)
+		return 0;
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static const InlinedRange *scoped(InlinedRange *range)
+{
+	if (range->is_scope)
+		return range;
+	range->is_scope = true;
+	range->symbol = symbol_of(&range->die);
+	range->first_line = number_of(&range->die, DW_AT_decl_line, true);
+	if (range->is_function)
+		return range;
+	range->call_line = number_of(&range->die, DW_AT_call_line, false);
+	range->call_discriminator = number_of(&range->die, DISCRIMINATOR_OF_CALL, false);
+	return range;
+}
+
+/* Those of one address, from the top of the stack to the function that is not inlined; taken back
+ * where that is not known. `at` is the place in the innermost. */
+static void add_scopes(const Walk *walk, GArray *stack, LodeSourceScope at, GArray *scopes)
+{
+	uint64_t address = walk->addresses[at.index];
+	guint first = scopes->len;
+
+	innermost(walk->ranges, stack, address);
+	for (guint i = stack->len, n = 0; i-- > 0 && n < MAX_LOOK_BACK; n++) {
+		InlinedRange *range = &g_array_index(
+			walk->ranges, InlinedRange, g_array_index(stack, guint, i));
+		if (address < range->low || address >= range->high)
+			continue;
+		const InlinedRange *scope = scoped(range);
+		if (scope->symbol == NULL || scope->first_line == 0)
+			break;
+		at.symbol = scope->symbol;
+		at.first_line = scope->first_line;
+		g_array_append_val(scopes, at);
+		if (scope->is_function)
+			return;
+		at.line = scope->call_line;
+		at.discriminator = scope->call_discriminator;
+	}
+	g_array_set_size(scopes, first);
 }
 
 /* --- lines --- */
@@ -348,6 +438,36 @@ static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t
 	find_inlined_functions(&tree, files, addresses, n, locations, calls, self->names);
 }
 
+static void scopes_in_unit(
+	LodeSourceLines *self, Dwarf_CU *unit, const uint64_t *addresses, size_t n, GArray *scopes)
+{
+	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(guint));
+	Walk walk = {.addresses = addresses, .n = n, .has_functions = true};
+	Dwarf_Attribute attribute;
+	Dwarf_Die die, tree;
+	guint next = 0;
+
+	if (dwarf_cu_info(unit, NULL, NULL, &die, NULL, NULL, NULL, NULL) != 0 ||
+		!lode_debug_info_unit_die(self->info, unit, &tree))
+		return;
+	collect_ranges(&walk, &tree);
+	const char *producer = dwarf_formstring(dwarf_attr(&tree, DW_AT_producer, &attribute));
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *line = dwarf_getsrc_die(&die, addresses[i]);
+		LodeSourceScope at = {.index = (uint32_t)i, .producer = producer};
+		int number = 0;
+		unsigned discriminator = 0;
+		next = push_ranges(&walk, stack, next, addresses[i]);
+		if (line == NULL || dwarf_lineno(line, &number) != 0 || number <= 0)
+			continue;
+		if (dwarf_linediscriminator(line, &discriminator) == 0)
+			at.discriminator = discriminator;
+		at.line = (uint32_t)number;
+		add_scopes(&walk, stack, at, scopes);
+	}
+	g_array_unref(walk.ranges);
+}
+
 /* How many of the addresses, from the first on, are in the same unit. */
 static size_t count_same_unit(
 	LodeSourceLines *self, const uint64_t *addresses, size_t n, Dwarf_CU **out_unit)
@@ -390,5 +510,20 @@ void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, 
 		for (guint k = first; calls != NULL && k < calls->len; k++)
 			g_array_index(calls, LodeInlinedCall, k).index += (uint32_t)i;
 		i += count;
+	}
+}
+
+void lode_source_lines_scopes(
+	LodeSourceLines *self, const uint64_t *addresses, size_t n, GArray *out_scopes)
+{
+	for (size_t i = 0, count; i < n; i += count) {
+		Dwarf_CU *unit;
+		guint first = out_scopes->len;
+
+		count = count_same_unit(self, addresses + i, n - i, &unit);
+		if (unit != NULL)
+			scopes_in_unit(self, unit, addresses + i, count, out_scopes);
+		for (guint k = first; k < out_scopes->len; k++)
+			g_array_index(out_scopes, LodeSourceScope, k).index += (uint32_t)i;
 	}
 }

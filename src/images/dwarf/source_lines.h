@@ -27,3 +27,7 @@ const char *lode_source_lines_warning(const LodeSourceLines *self);
 /* As lode_binary_image_locate_calls(); every output is set; `calls` NULL: not wanted. */
 void lode_source_lines_locate(LodeSourceLines *self, const uint64_t *addresses, size_t n,
 	LodeBinaryLocation *out_locations, GArray *calls);
+
+/* As lode_binary_image_scopes(). */
+void lode_source_lines_scopes(
+	LodeSourceLines *self, const uint64_t *addresses, size_t n, GArray *out_scopes);

@@ -94,6 +94,27 @@ void lode_binary_image_locate_calls(LodeBinaryImage *self, const uint64_t *addre
 	LodeBinaryLocation *out_locations, GArray *out_calls);
 
 /*
+ * A function that has code at an address, its own or inlined, and the place in it, as compilers
+ * find it again by a profile: by the lines from where the function is declared.
+ */
+typedef struct {
+	uint32_t index;      /* of the address */
+	uint32_t first_line; /* where the function is declared */
+	uint32_t line;       /* of the address, or of the call of the function before; 0: unknown */
+	uint32_t discriminator; /* tells apart blocks on that line; compilers number them in
+	                           different ways */
+	const char *symbol;     /* as linked, without what compilers add to the names of copies
+	                           (".constprop.0"); borrowed */
+	const char *producer;   /* the compiler ("GNU C17 12.2.0 -O2"); borrowed; NULL: unknown */
+} LodeSourceScope;
+
+/* Appends all of each address (LodeSourceScope), as the debug information has them: the innermost
+ * inlined first, the function that is not inlined last. Addresses ascend. An address without such a
+ * function, or with one whose line is not known, has none. */
+void lode_binary_image_scopes(
+	LodeBinaryImage *self, const uint64_t *addresses, size_t n, GArray *out_scopes);
+
+/*
  * The variable of the symbol tables (STT_OBJECT) at an address of the image, also where there is no
  * debug information; demangled, borrowed from the image. NULL: none.
  */

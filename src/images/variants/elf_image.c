@@ -550,6 +550,16 @@ LodeElfImage *lode_elf_image_of(LodeBinaryImage *image)
 	return image->variant == &lode_image_elf ? (LodeElfImage *)image : NULL;
 }
 
+void lode_binary_image_scopes(
+	LodeBinaryImage *image, const uint64_t *addresses, size_t n, GArray *out_scopes)
+{
+	LodeElfImage *self = lode_elf_image_of(image);
+	LodeSourceLines *lines = self != NULL ? open_lines(self) : NULL;
+
+	if (lines != NULL)
+		lode_source_lines_scopes(lines, addresses, n, out_scopes);
+}
+
 bool lode_binary_image_thread_local_offset(
 	LodeBinaryImage *image, int64_t from_thread_pointer, uint64_t *out_offset)
 {

@@ -114,6 +114,47 @@ static bool compare_with_addr2line(Sample *sample, const char *path)
 	return true;
 }
 
+/* The places of what compilers know code by: as many as functions are inlined, and the function
+ * itself; the line of the address, and of each call. */
+static void compare_scopes(const Sample *sample, LodeBinaryImage *image)
+{
+	g_autoptr(GArray) scopes = g_array_new(FALSE, FALSE, sizeof(LodeSourceScope));
+	guint at = 0, call = 0, n_compared = 0;
+
+	lode_binary_image_scopes(image, sample->addresses, sample->n, scopes);
+	for (uint32_t i = 0; i < sample->n; i++) {
+		uint32_t line = sample->locations[i].line;
+		bool has_scopes = at < scopes->len &&
+		                  g_array_index(scopes, LodeSourceScope, at).index == i;
+		for (; call < sample->calls->len &&
+			g_array_index(sample->calls, LodeInlinedCall, call).index == i;
+			call++) {
+			const LodeInlinedCall *inlined = &g_array_index(
+				sample->calls, LodeInlinedCall, call);
+			const LodeSourceScope *scope = &g_array_index(scopes, LodeSourceScope, at);
+			if (!has_scopes)
+				continue;
+			g_assert_cmpuint(scope->index, ==, i);
+			g_assert_cmpstr(scope->symbol, ==, inlined->function);
+			g_assert_cmpuint(scope->line, ==, line);
+			g_assert_cmpuint(scope->first_line, >, 0);
+			line = inlined->line;
+			at++;
+		}
+		if (!has_scopes)
+			continue;
+		const LodeSourceScope *last = &g_array_index(scopes, LodeSourceScope, at);
+		g_assert_cmpuint(last->index, ==, i);
+		g_assert_cmpuint(last->line, ==, line);
+		g_assert_nonnull(last->producer);
+		g_assert_true(at + 1 == scopes->len || last[1].index > i);
+		n_compared++;
+		at++;
+	}
+	g_assert_cmpuint(at, ==, scopes->len);
+	g_assert_cmpuint(n_compared, >, 30);
+}
+
 /* Names in full are checked where the source is ours. */
 static void check_files(const Sample *sample, const char *directory)
 {
@@ -144,6 +185,7 @@ static void check_compiler(const void *compiler_and_options)
 			g_assert_cmpuint(sample.n_inlined, >, 5);
 		}
 		check_files(&sample, directory);
+		compare_scopes(&sample, image);
 		g_assert_null(lode_binary_image_warning(image));
 	}
 	tool_directory_remove(directory);
