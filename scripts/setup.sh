@@ -20,7 +20,7 @@ build_packages=(
 test_packages=(
 	valgrind g++ binutils file zstd sqlite3 mandoc libc6-dbg linux-perf tmux
 	numactl hwloc-nox libnuma-dev libjemalloc2
-	clang libclang-rt-14-dev clang-format shellcheck llvm-19
+	clang libclang-rt-14-dev clang-format shellcheck llvm-19 bolt-19
 	ccache stress-ng chromium fonts-dejavu-core ruby python3-jsonschema
 )
 

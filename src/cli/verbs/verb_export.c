@@ -11,6 +11,7 @@
 #include "sources/flow_file/flow_file.h"
 #include "store/profile_store.h"
 #include "views/export/callgrind_export.h"
+#include "views/export/compiler_profile.h"
 #include "views/export/stack_export.h"
 
 #include <string.h>
@@ -19,16 +20,19 @@
 typedef struct {
 	LodePartChoice part;
 	const char *output, *weight;
+	const char *const *binaries;
 	unsigned format; /* its place in `formats` */
 	double event_rate;
 	bool has_event_rate;
 } Options;
 
 static const LodeParameter rows[] = {
-	{"format", LODE_WORD(Options, format), .value = "flow|callgrind|pprof|firefox|folded",
+	{"format", LODE_WORD(Options, format),
+		.value = "flow|callgrind|pprof|firefox|folded|autofdo|autofdo-gcc|bolt",
 		.summary = "flow: a flow file (default); callgrind: for KCachegrind; pprof: for "
 			   "'go tool pprof'; firefox: for profiler.firefox.com; folded: call "
-			   "stacks for flame graphs"},
+			   "stacks for flame graphs; autofdo: for clang -fprofile-sample-use; "
+			   "autofdo-gcc: for gcc -fauto-profile; bolt: for perf2bolt -pa"},
 	{"output", 'o', LODE_OUTPUT(Options, output, OTHER), .value = "FILE",
 		.summary = "the file to write (default: standard output)"},
 	{"weight", LODE_TEXT(Options, weight), .value = "EVENT",
@@ -38,6 +42,10 @@ static const LodeParameter rows[] = {
 		.value = "RATE", .standard = "0.01",
 		.summary = "flow: an instruction gets ev:EVENT from this many events per "
 			   "execution (default: 0.01)"},
+	{"binary", LODE_TEXTS(Options, binaries), .value = "NAME",
+		.summary = "autofdo, autofdo-gcc, bolt: the program or library, by its path or "
+			   "file name (default: the program); autofdo, autofdo-gcc: may be "
+			   "repeated"},
 	{NULL},
 };
 
@@ -52,6 +60,7 @@ typedef struct {
 	const LodeProfile *profile;
 	uint32_t weight;
 	double event_rate;
+	const char *const *binaries; /* NULL: none was named */
 	FILE *out;
 } Export;
 
@@ -103,18 +112,51 @@ static bool write_folded(const Export *self, GError **error)
 	return write_stacks(self, lode_stack_export_init, lode_folded_stacks_write, error);
 }
 
+typedef bool (*WriteCompilerProfile)(
+	const LodeCompilerProfile *compiled, FILE *out, GError **error);
+
+static bool write_compiler_profile(
+	const Export *self, LodeCompiler compiler, WriteCompilerProfile write, GError **error)
+{
+	g_autoptr(LodeCompilerProfile) compiled = lode_compiler_profile_new(
+		self->profile, compiler, self->binaries, error);
+
+	return compiled != NULL && write(compiled, self->out, error);
+}
+
+static bool write_autofdo(const Export *self, GError **error)
+{
+	return write_compiler_profile(self, LODE_COMPILER_LLVM, lode_sample_profile_write, error);
+}
+
+static bool write_autofdo_gcc(const Export *self, GError **error)
+{
+	return write_compiler_profile(self, LODE_COMPILER_GCC, lode_auto_profile_write, error);
+}
+
+static bool write_bolt(const Export *self, GError **error)
+{
+	const char *binary = self->binaries != NULL ? self->binaries[0] : NULL;
+
+	return lode_bolt_profile_write(self->profile, binary, self->out, error);
+}
+
 typedef struct {
 	const char *name;
 	bool (*write)(const Export *self, GError **error);
 	bool has_weight, has_event_rate, is_binary;
+	guint n_binaries; /* that can be chosen; 0: it has all */
 } Format;
 
 static const Format formats[] = {
-	{"flow", write_flow, true, true},
-	{"callgrind", write_callgrind, false, false},
-	{"pprof", write_pprof, true, false, true},
-	{"firefox", write_firefox, true, false},
-	{"folded", write_folded, true, false},
+	{"flow", write_flow, .has_weight = true, .has_event_rate = true},
+	{"callgrind", write_callgrind},
+	{"pprof", write_pprof, .has_weight = true, .is_binary = true},
+	{"firefox", write_firefox, .has_weight = true},
+	{"folded", write_folded, .has_weight = true},
+	{"autofdo", write_autofdo, .n_binaries = G_MAXUINT},
+	{"autofdo-gcc", write_autofdo_gcc, .n_binaries = G_MAXUINT, .is_binary = true},
+	{"bolt", write_bolt, .n_binaries = 1},
 };
 
 static const Format *find_format(const Options *given, GError **error)
@@ -122,7 +164,14 @@ static const Format *find_format(const Options *given, GError **error)
 	const Format *found = &formats[given->format];
 
 	if (given->weight != NULL && !found->has_weight)
-		lode_parameter_refuse(error, "--weight: the format %s has all events", found->name);
+		lode_parameter_refuse(error, "--weight: the format %s has %s", found->name,
+			found->n_binaries > 0 ? "executions" : "all events");
+	else if (given->binaries != NULL && found->n_binaries == 0)
+		lode_parameter_refuse(
+			error, "--binary: the format %s has all binaries", found->name);
+	else if (given->binaries != NULL &&
+		 g_strv_length((char **)given->binaries) > found->n_binaries)
+		lode_parameter_refuse(error, "--binary: the format %s has one", found->name);
 	else if (given->has_event_rate && !found->has_event_rate)
 		lode_parameter_refuse(
 			error, "--event-rate: the format %s has no attributes", found->name);
@@ -180,6 +229,7 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	self.profile = profile;
+	self.binaries = given->binaries;
 	self.out = lode_output_file_stream(output);
 	if (!format->write(&self, error) || !lode_output_file_commit(output, error))
 		return LODE_EXIT_FAILED;
@@ -196,13 +246,17 @@ const LodeVerb lode_verb_export = {
 		"'lode record -g',\n'perf record -g'. The calls in KCachegrind come "
 		"from the\nsamples then; else they are worked out from the number of calls, as "
 		"gprof does.\n"
+		"autofdo, autofdo-gcc and bolt are for building the program again: they need its "
+		"file as it\nran, with debug information (-g; clang: also "
+		"-fdebug-info-for-profiling).\n"
 		"\n"
 		"Examples:\n"
 		"  lode export x.lode -o x.flow\n"
 		"  lode export x.lode --weight l1d-miss | zstd >x.flow.zst\n"
 		"  lode export x.lode --format callgrind -o callgrind.out.x\n"
 		"  lode export x.lode --format pprof -o x.pb.gz\n"
-		"  lode export x.lode --format folded | flamegraph.pl >x.svg",
+		"  lode export x.lode --format folded | flamegraph.pl >x.svg\n"
+		"  lode export x.lode --format autofdo -o x.prof",
 	.groups = groups,
 	.size = sizeof(Options),
 	.run = run,
