@@ -42,7 +42,7 @@ static void mark_places(Positions *self, char **places, int8_t distance, bool is
 	uint64_t first = strtoull(places[0], NULL, 16), step = strtoull(places[1], NULL, 10);
 	uint64_t n = strtoull(places[2], NULL, 10);
 
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++) {
 		uint64_t from = lode_profile_instruction(self->profile, i)->address - first;
 		bool is_one = n > 0 && self->is_kernel[i] &&
 		              (step > 0 ? from % step == 0 && from / step < n : from == 0);
@@ -68,9 +68,9 @@ static void follow_all(Positions *self, int distance, int step)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->edges->len; i++)
-		follow(self, &LODE_AT(profile->edges, LodeEdge, i), distance, step);
-	for (uint32_t i = 0; i + 1 < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		follow(self, &LODE_AT(profile->code.edges, LodeEdge, i), distance, step);
+	for (uint32_t i = 0; i + 1 < profile->code.instructions->len; i++) {
 		double count = lode_profile_instruction(profile, i)->next_count;
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH, count};
 		follow(self, &edge, distance, step);
@@ -81,7 +81,7 @@ static double sum(const Positions *self, uint32_t event, const bool *which, int 
 {
 	double all = 0;
 
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++)
 		if (self->is_kernel[i] && (which == NULL || which[i]) &&
 			(distance == FAR || self->distances[i] == distance))
 			all += lode_profile_event_value(self->profile, event, i);
@@ -91,12 +91,12 @@ static double sum(const Positions *self, uint32_t event, const bool *which, int 
 /* Executions, without the rounds of a repeated instruction after the first. */
 static double *count_executions(const LodeProfile *profile)
 {
-	double *counts = g_new(double, profile->instructions->len + 1);
+	double *counts = g_new(double, profile->code.instructions->len + 1);
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		counts[i] = lode_profile_instruction(profile, i)->count;
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->source == edge->target)
 			counts[edge->source] -= edge->count;
 	}
@@ -109,7 +109,7 @@ static double right_share(const Positions *self, uint32_t event, double share_wi
 	g_autofree double *counts = count_executions(self->profile);
 	double executed = 0, right = 0;
 
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++) {
 		executed += self->is_kernel[i] ? counts[i] : 0;
 		right += self->is_right[i] ? counts[i] : 0;
 	}
@@ -121,7 +121,7 @@ static double right_share(const Positions *self, uint32_t event, double share_wi
 
 static uint32_t sampled_event(const LodeProfile *profile)
 {
-	return lode_profile_event_as_sampled(profile, profile->weight_event);
+	return lode_profile_event_as_sampled(profile, profile->code.weight_event);
 }
 
 static void put_distances(const Positions *self)
@@ -140,7 +140,7 @@ static void put_distances(const Positions *self)
 /* `place`: what follows the share among the arguments. */
 static void positions_init(Positions *self, const LodeProfile *profile, char **place)
 {
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 
 	*self = (Positions){
 		profile, g_new(int8_t, n + 1), g_new0(bool, n + 1), g_new0(bool, n + 1)};
@@ -191,8 +191,8 @@ int main(int n_arguments, char **arguments)
 	put_distances(&counted);
 	printf(" %6.1f %8.1f %8.1f %8.1f\n", 100 * cheap,
 		right_share(&counted, sampled_event(profiles[0]), cheap),
-		right_share(&counted, profiles[0]->weight_event, cheap),
-		right_share(&inferred, profiles[1]->weight_event, cheap));
+		right_share(&counted, profiles[0]->code.weight_event, cheap),
+		right_share(&inferred, profiles[1]->code.weight_event, cheap));
 	positions_clear(&counted);
 	positions_clear(&inferred);
 	lode_profile_free(profiles[0]);

@@ -102,10 +102,10 @@ static void find_instructions(Seen *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (uint32_t i = 0; i < profile->images->len; i++)
-		g_hash_table_insert(self->images, LODE_AT(profile->images, LodeImage, i).path,
+	for (uint32_t i = 0; i < profile->code.images->len; i++)
+		g_hash_table_insert(self->images, LODE_AT(profile->code.images, LodeImage, i).path,
 			GUINT_TO_POINTER(i + 1));
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
 		uint32_t image = lode_profile_function(profile, instruction->function)->image;
 		uint64_t key = instruction_key(image, instruction->address);
@@ -116,13 +116,14 @@ static void find_instructions(Seen *self)
 
 static uint16_t needs_of(const LodeProfile *profile, uint32_t set, const char *space)
 {
-	const LodeAttributeSet *members = &LODE_AT(profile->attribute_sets, LodeAttributeSet, set);
+	const LodeAttributeSet *members = &LODE_AT(
+		profile->code.attribute_sets, LodeAttributeSet, set);
 	size_t length = strlen(space);
 	unsigned found = 0;
 
 	for (uint32_t i = 0; i < members->n; i++) {
-		const char *name = g_ptr_array_index(profile->attributes,
-			LODE_AT(profile->set_members, uint32_t, members->first + i));
+		const char *name = g_ptr_array_index(profile->code.attributes,
+			LODE_AT(profile->code.set_members, uint32_t, members->first + i));
 		for (int k = 0; k < LODE_N_NEEDS && g_str_has_prefix(name, space); k++)
 			if (strcmp(name + length, lode_need_name((LodeNeed)k)) == 0)
 				found |= 1u << k;

@@ -34,14 +34,14 @@ static LodeProfile *make_nouns(GRand *rand)
 		g_autofree char *name = g_strdup_printf("event-%d", i);
 		lode_profile_add_event(profile, name, NULL, LODE_EVENT_RECORDED, NULL, 0);
 	}
-	profile->weight_event = 0;
-	profile->creator = lode_profile_intern(profile, "store_rows");
-	g_array_append_val(profile->images, image);
+	profile->code.weight_event = 0;
+	profile->run.creator = lode_profile_intern(profile, "store_rows");
+	g_array_append_val(profile->code.images, image);
 	for (int i = 0; i < N_ATTRIBUTES; i++) {
 		g_autofree char *name = g_strdup_printf("op:mnemonic%d", i);
 		lode_profile_attribute(profile, name);
 	}
-	while (profile->attribute_sets->len < N_SETS) {
+	while (profile->code.attribute_sets->len < N_SETS) {
 		uint32_t members[6];
 		for (int k = 0; k < 6; k++)
 			members[k] = (uint32_t)g_rand_int_range(rand, 0, N_ATTRIBUTES);
@@ -72,10 +72,10 @@ static void add_functions(LodeProfile *profile, GRand *rand)
 			.size = n * 4,
 			.calls = 10,
 			.code = g_bytes_new_take(g_malloc0(n * 4), n * 4),
-			.first_instruction = profile->instructions->len,
+			.first_instruction = profile->code.instructions->len,
 			.n_instructions = n,
 		};
-		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->code.functions, function);
 		for (uint32_t k = 0; k < n; k++, address += 4) {
 			LodeInstruction instruction = {
 				.address = address,
@@ -86,25 +86,26 @@ static void add_functions(LodeProfile *profile, GRand *rand)
 				.function = i,
 				.block = LODE_NONE,
 				.attribute_set = (uint32_t)g_rand_int_range(rand, 0, N_SETS),
-				.location = (profile->instructions->len / 3) % N_LOCATIONS,
+				.location = (profile->code.instructions->len / 3) % N_LOCATIONS,
 				.size = 4,
 			};
-			g_array_append_val(profile->instructions, instruction);
+			g_array_append_val(profile->code.instructions, instruction);
 		}
 	}
 }
 
 static void add_costs_and_edges(LodeProfile *profile, GRand *rand)
 {
-	g_array_set_size(profile->cost_starts, N_INSTRUCTIONS + 1);
+	g_array_set_size(profile->code.cost_starts, N_INSTRUCTIONS + 1);
 	for (uint64_t i = 0; i < N_INSTRUCTIONS; i++) {
-		while (profile->costs->len < (i + 1) * N_COSTS / N_INSTRUCTIONS) {
-			uint32_t start = g_array_index(profile->cost_starts, uint32_t, i);
-			LodeCost cost = {profile->costs->len - start + 1,
+		while (profile->code.costs->len < (i + 1) * N_COSTS / N_INSTRUCTIONS) {
+			uint32_t start = g_array_index(profile->code.cost_starts, uint32_t, i);
+			LodeCost cost = {profile->code.costs->len - start + 1,
 				g_rand_int_range(rand, 1, 1 << 20)};
-			g_array_append_val(profile->costs, cost);
+			g_array_append_val(profile->code.costs, cost);
 		}
-		g_array_index(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+		g_array_index(
+			profile->code.cost_starts, uint32_t, i + 1) = profile->code.costs->len;
 	}
 	for (uint64_t i = 0; i < N_EDGES; i++) {
 		LodeEdge edge = {
@@ -113,7 +114,7 @@ static void add_costs_and_edges(LodeProfile *profile, GRand *rand)
 			.kind = LODE_EDGE_TAKEN,
 			.count = g_rand_int_range(rand, 0, 1 << 20),
 		};
-		g_array_append_val(profile->edges, edge);
+		g_array_append_val(profile->code.edges, edge);
 	}
 }
 
@@ -175,8 +176,9 @@ static bool print_row(const char *what, double rows, Start start, const GError *
 
 static bool measure_profile(const char *path, LodeProfile *profile)
 {
-	double rows = profile->instructions->len + profile->costs->len + profile->edges->len +
-	              profile->locations->len + profile->functions->len + profile->set_members->len;
+	double rows = profile->code.instructions->len + profile->code.costs->len +
+	              profile->code.edges->len + profile->code.locations->len +
+	              profile->code.functions->len + profile->code.set_members->len;
 	g_autoptr(GError) error = NULL;
 
 	Start start = start_now();

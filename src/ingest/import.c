@@ -16,8 +16,8 @@
 #include "ingest/user_attributes.h"
 #include "ingest/windows/window_accesses.h"
 #include "ingest/windows/window_reading.h"
-#include "model/origins.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
 #include "sources/code/page_file.h"
 #include "sources/counts/callgrind.h"
 #include "sources/counts/count_file.h"
@@ -443,9 +443,9 @@ static void add_origin(LodeProfile *profile, const LodeRecording *recording, con
 	struct stat status;
 	LodeOrigin origin = {
 		.host = lode_profile_intern(profile, recording->host),
-		.program = profile->program,
-		.n_samples = profile->n_samples,
-		.total_count = profile->total_count,
+		.program = profile->run.program,
+		.n_samples = profile->run.n_samples,
+		.total_count = profile->run.total_count,
 	};
 
 	origin.pid = recording->pid;

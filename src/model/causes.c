@@ -40,13 +40,13 @@ static double next_count(const LodeProfile *profile, uint32_t instruction)
 
 static Sum *sum_edges(const LodeProfile *profile)
 {
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	Sum *sums = g_new0(Sum, MAX(n, 1));
 
 	for (uint32_t i = 0; i + 1 < n; i++)
 		sums[i + 1].fall_through += next_count(profile, i);
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		double count = fmax(edge->count, 0);
 		if (edge->kind == LODE_EDGE_FALL_THROUGH)
 			sums[edge->target].fall_through += count;
@@ -78,7 +78,7 @@ static Inflow inflow_of(const Sum *sum, double executions)
 LodeCauses *lode_causes_new(const LodeProfile *profile, const uint8_t *marks)
 {
 	LodeCauses *self = g_new0(LodeCauses, 1);
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	g_autofree Sum *sums = sum_edges(profile);
 
 	self->profile = profile;
@@ -108,7 +108,7 @@ void lode_causes_take_ways(LodeCauses *self, const LodeCauseWay *ways, size_t n,
 	self->ways = ways;
 	self->n_ways = n;
 	self->ways_weight = weight;
-	self->has_ways = g_new0(bool, MAX(self->profile->instructions->len, 1));
+	self->has_ways = g_new0(bool, MAX(self->profile->code.instructions->len, 1));
 	for (size_t i = 0; i < n; i++)
 		self->has_ways[ways[i].target] = true;
 }
@@ -137,7 +137,7 @@ static void give(const LodeCauses *self, uint32_t source, double weight, double 
 {
 	if (source > 0 && has_mark(self, source, LODE_CAUSE_ENDS_A_PAIR))
 		source--;
-	else if (source + 1 < self->profile->instructions->len &&
+	else if (source + 1 < self->profile->code.instructions->len &&
 		 has_mark(self, source, LODE_CAUSE_PREPARES))
 		source++;
 	out[source] += weight;
@@ -259,13 +259,14 @@ static void divide_all(
 {
 	double whole = 0;
 
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++)
 		whole += sampled[i];
 	const WayUnits units = {
 		.sampled = sampled,
 		.execution = self->ways_weight > 0 ? whole / self->ways_weight : 0,
-		.half_sample = self->profile->n_samples > 0 ? whole / self->profile->n_samples / 2
-	                                                    : 0,
+		.half_sample = self->profile->run.n_samples > 0
+	                               ? whole / self->profile->run.n_samples / 2
+	                               : 0,
 	};
 	for (size_t i = 0, n; i < self->n_ways; i += n) {
 		uint32_t target = self->ways[i].target;
@@ -279,7 +280,7 @@ static void divide_all(
 double lode_causes_charge(const LodeCauses *self, const double *sampled, double *out_charged)
 {
 	const LodeProfile *profile = self->profile;
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	g_autofree double *by_ways = g_new0(double, MAX(n, 1));
 	double stayed = 0;
 
@@ -292,16 +293,18 @@ double lode_causes_charge(const LodeCauses *self, const double *sampled, double 
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH, next_count(profile, i)};
 		move(self, &edge, sampled, by_ways, out_charged);
 	}
-	for (guint i = 0; i < profile->edges->len; i++)
-		move(self, &LODE_AT(profile->edges, LodeEdge, i), sampled, by_ways, out_charged);
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		move(self, &LODE_AT(profile->code.edges, LodeEdge, i), sampled, by_ways,
+			out_charged);
 	divide_all(self, sampled, by_ways, out_charged);
 	return stayed;
 }
 
 uint32_t lode_profile_event_as_sampled(const LodeProfile *profile, uint32_t event)
 {
-	const char *name = event < profile->events->len ? lode_profile_event(profile, event)->name
-	                                                : "";
+	const char *name = event < profile->code.events->len
+	                           ? lode_profile_event(profile, event)->name
+	                           : "";
 
 	if (!g_str_has_suffix(name, LODE_CAUSE_SUFFIX))
 		return LODE_NONE;
@@ -311,7 +314,7 @@ uint32_t lode_profile_event_as_sampled(const LodeProfile *profile, uint32_t even
 
 uint32_t lode_profile_event_as_charged(const LodeProfile *profile, uint32_t event)
 {
-	if (event >= profile->events->len)
+	if (event >= profile->code.events->len)
 		return LODE_NONE;
 	g_autofree char *name = g_strconcat(
 		lode_profile_event(profile, event)->name, LODE_CAUSE_SUFFIX, NULL);

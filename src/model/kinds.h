@@ -56,7 +56,7 @@ typedef enum {
 	LODE_EDGE_GIVEN,        /* of a flow file */
 } LodeEdgeKind;
 
-/* Whether values of such an event are in LodeProfile.costs. */
+/* Whether values of such an event are in LodeCode.costs. */
 static inline bool lode_event_kind_has_costs(LodeEventKind kind)
 {
 	return kind == LODE_EVENT_RECORDED || kind == LODE_EVENT_SAMPLED;

@@ -31,13 +31,13 @@ double lode_mining_default_support(const LodeProfile *profile, const char *weigh
 	enum { FEWEST_SAMPLES = 10 };
 	LodeMiningParameters defaults;
 	uint32_t event = weight != NULL ? lode_profile_find_event(profile, weight)
-	                                : profile->weight_event;
+	                                : profile->code.weight_event;
 
 	lode_mining_parameters_init(&defaults);
-	if (event == LODE_NONE || profile->n_samples == 0 ||
+	if (event == LODE_NONE || profile->run.n_samples == 0 ||
 		lode_profile_event(profile, event)->kind != LODE_EVENT_SAMPLED)
 		return defaults.min_support;
-	return CLAMP(FEWEST_SAMPLES / profile->n_samples, defaults.min_support, 1);
+	return CLAMP(FEWEST_SAMPLES / profile->run.n_samples, defaults.min_support, 1);
 }
 
 LodeMiningRun *lode_mining_run_new(const char *name, const LodeMiningParameters *parameters)

@@ -14,6 +14,7 @@
 #include "images/elf/mapped_file.h"
 #include "model/index.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "base/text/number_format.h"
 #include "model/causes.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "questions/parts/part_rows.h"
 #include "store/profile_store.h"
 #include "views/form/shell_word.h"
@@ -221,7 +222,7 @@ static void weigh_unresolved(LodeProfile *profile, uint32_t event)
 {
 	double resolved = 0, known = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		resolved += lode_profile_event_value(profile, event, i);
 	for (guint i = 0; i < profile->unresolved->len; i++)
 		known += LODE_AT(profile->unresolved, LodeUnresolved, i).weight;
@@ -251,9 +252,9 @@ static bool weigh_by_event(LodeProfile *profile, const char *name, GError **erro
 			name);
 		return false;
 	}
-	if (event != profile->weight_event)
+	if (event != profile->code.weight_event)
 		weigh_unresolved(profile, event);
-	profile->weight_event = event;
+	profile->code.weight_event = event;
 	profile->part_options = lode_profile_intern(profile, options);
 	return true;
 }

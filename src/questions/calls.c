@@ -46,7 +46,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	self->calls.terminal = asking->terminal;
 	return out != NULL &&
 	       lode_function_calls_write(
-		       profile, profile->weight_event, &self->calls, out, error) &&
+		       profile, profile->code.weight_event, &self->calls, out, error) &&
 	       lode_asking_end(asking, error);
 }
 

@@ -46,7 +46,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	self->list.terminal = asking->terminal;
 	return out != NULL &&
-	       lode_function_list_write(profile, profile->weight_event, &self->list, out, error) &&
+	       lode_function_list_write(
+		       profile, profile->code.weight_event, &self->list, out, error) &&
 	       lode_asking_end(asking, error);
 }
 

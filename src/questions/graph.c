@@ -59,7 +59,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	if (out == NULL)
 		return false;
-	self->graph.weight_event = profile->weight_event;
+	self->graph.weight_event = profile->code.weight_event;
 	return lode_function_graph_write(profile, &self->graph, out, error) &&
 	       lode_asking_end(asking, error);
 }

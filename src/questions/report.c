@@ -358,7 +358,7 @@ static bool write_functions(const Options *self, const LodeProfile *profile,
 			"name or image, not by '%s'",
 			report->sort);
 	options.order = (LodeFunctionOrder)order;
-	return lode_function_list_write(profile, profile->weight_event, &options, out, error);
+	return lode_function_list_write(profile, profile->code.weight_event, &options, out, error);
 }
 
 static bool write_lines(const Options *self, const LodeProfile *profile,
@@ -367,7 +367,7 @@ static bool write_lines(const Options *self, const LodeProfile *profile,
 	const LodeFunctionListOptions options = {
 		.format = self->report.format, .terminal = *terminal, .limit = self->report.limit};
 
-	return lode_line_list_write(profile, profile->weight_event, &options, out, error);
+	return lode_line_list_write(profile, profile->code.weight_event, &options, out, error);
 }
 
 static bool write_calls(const Options *self, const LodeProfile *profile,
@@ -381,7 +381,7 @@ static bool write_calls(const Options *self, const LodeProfile *profile,
 		.limit = self->report.limit,
 		.own = (const char *const *)self->report.own};
 
-	return lode_function_calls_write(profile, profile->weight_event, &options, out, error);
+	return lode_function_calls_write(profile, profile->code.weight_event, &options, out, error);
 }
 
 /* Needs no mining run. */

@@ -9,6 +9,7 @@
 #include "caches/hierarchy/hierarchy_sweep.h"
 #include "ingest/traced/traced_recording.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "questions/parts/rows.h"
 #include "questions/parts/simulated_caches.h"
 #include "questions/questions.h"
@@ -515,7 +516,7 @@ static bool fail_event(
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 
-	for (guint i = 0; i < profile->events->len; i++)
+	for (guint i = 0; i < profile->code.events->len; i++)
 		if (is_usable(self, profile, i))
 			g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
 				lode_profile_event(profile, i)->name);

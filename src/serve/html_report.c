@@ -241,13 +241,14 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 	g_autoptr(GArray) weighed = g_array_new(FALSE, FALSE, sizeof(Weighed));
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		Weighed one = {i, 0};
 		for (uint32_t j = 0; j < function->n_instructions; j++)
-			if (profile->weight_event != LODE_NONE)
+			if (profile->code.weight_event != LODE_NONE)
 				one.weight += lode_profile_event_value(profile,
-					profile->weight_event, function->first_instruction + j);
+					profile->code.weight_event,
+					function->first_instruction + j);
 		g_array_append_val(weighed, one);
 	}
 	g_array_sort(weighed, heaviest_first);

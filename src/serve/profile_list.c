@@ -13,7 +13,7 @@ static void put_events(LodeJsonStream *json, LodeProfileSnapshot *snapshot)
 
 	lode_json_key(json, "events");
 	lode_json_begin(json, '[');
-	for (guint i = 0; profile != NULL && i < profile->events->len; i++)
+	for (guint i = 0; profile != NULL && i < profile->code.events->len; i++)
 		if (lode_profile_snapshot_has_addresses(snapshot, i))
 			lode_json_string(json, lode_profile_event(profile, i)->name);
 	lode_json_end(json, ']');
@@ -54,7 +54,8 @@ bool lode_profile_list_write(
 		lode_json_member_number(&json, "number", i);
 		lode_json_member_string(&json, "name", lode_served_profile_name(served));
 		lode_json_member_string(&json, "program",
-			snapshot != NULL ? lode_profile_snapshot_profile(snapshot)->program : NULL);
+			snapshot != NULL ? lode_profile_snapshot_profile(snapshot)->run.program
+					 : NULL);
 		lode_json_member_string(&json, "fault", fault != NULL ? fault->message : NULL);
 		lode_json_member_bool(&json, "has_memory",
 			snapshot != NULL &&

@@ -154,7 +154,7 @@ static void kept_free(void *data)
 
 static bool *find_sampled_events(const LodeProfile *profile)
 {
-	bool *are_sampled = g_new0(bool, profile->events->len + 1);
+	bool *are_sampled = g_new0(bool, profile->code.events->len + 1);
 
 	for (guint i = 0; profile->memory != NULL && i < profile->memory->samples->len; i++)
 		are_sampled[LODE_AT(profile->memory->samples, LodeMemorySample, i).event] = true;

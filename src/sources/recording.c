@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/process.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "model/waits.h"
 
 #include <string.h>

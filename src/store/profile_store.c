@@ -31,7 +31,7 @@ static bool write_file(
 	g_autoptr(LodeDatabase) database = lode_database_create(path, progress, error);
 
 	return database != NULL && lode_profile_tables_insert(profile, database, error) &&
-	       lode_database_add_event_columns(database, profile->events->len, error) &&
+	       lode_database_add_event_columns(database, profile->code.events->len, error) &&
 	       lode_database_execute(database, indexes_sql, error) &&
 	       lode_database_identify(database, path, &profile->file, error) &&
 	       lode_database_execute(database, "COMMIT", error);

@@ -400,7 +400,8 @@ bool lode_profile_store_add_run(const char *path, const LodeProfile *profile,
 {
 	g_autoptr(LodeDatabase) database = NULL;
 	bool done = check_run(run, error) &&
-	            lode_finding_tables_check(run->findings, profile->instructions->len, error) &&
+	            lode_finding_tables_check(
+			    run->findings, profile->code.instructions->len, error) &&
 	            (database = lode_database_open_writable(path, progress, error)) != NULL &&
 	            is_same_profile(database, path, &profile->file, error) &&
 	            write_run(database, run, error) && commit(database, progress, error);

@@ -29,12 +29,13 @@ static LodeProfile *read_flow(const uint8_t *data, size_t size)
 
 	if (profile == NULL || size % 2 == 0)
 		return profile;
-	profile->frequency = LODE_FREQUENCY_INFERRED;
-	profile->n_samples = (double)size;
-	if (profile->weight_event < profile->events->len &&
-		lode_profile_event(profile, profile->weight_event)->kind != LODE_EVENT_DERIVED &&
-		lode_profile_event(profile, profile->weight_event)->kind != LODE_EVENT_COUNT)
-		lode_profile_event(profile, profile->weight_event)->kind = LODE_EVENT_SAMPLED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.n_samples = (double)size;
+	if (profile->code.weight_event < profile->code.events->len &&
+		lode_profile_event(profile, profile->code.weight_event)->kind !=
+			LODE_EVENT_DERIVED &&
+		lode_profile_event(profile, profile->code.weight_event)->kind != LODE_EVENT_COUNT)
+		lode_profile_event(profile, profile->code.weight_event)->kind = LODE_EVENT_SAMPLED;
 	return profile;
 }
 

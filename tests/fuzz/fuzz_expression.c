@@ -25,8 +25,8 @@ static void add_nouns(LodeProfile *profile)
 
 	lode_profile_add_event(profile, "cycles", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_location(profile, "/src/a.c", 7, NULL);
-	g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->code.images, image);
+	g_array_append_val(profile->code.functions, function);
 	g_array_append_val(memory->threads, thread);
 	g_array_append_val(memory->types, type);
 	g_array_append_val(memory->members, member);

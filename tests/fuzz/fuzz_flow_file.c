@@ -13,7 +13,8 @@ static char *write_text(const LodeProfile *profile, size_t *out_size)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, out_size);
 
-	bool is_written = lode_flow_file_write(profile, profile->weight_event, 0.01, out, &error);
+	bool is_written = lode_flow_file_write(
+		profile, profile->code.weight_event, 0.01, out, &error);
 	fclose(out);
 	if (!is_written)
 		g_error("what was read cannot be written: %s", error->message);

@@ -11,6 +11,7 @@
 #include "model/causes.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "store/tables/memory_tables.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@ static double placed_weight(const LodeProfile *profile)
 {
 	double sum = 0;
 
-	for (guint i = 0; i < profile->instructions->len; i++)
-		sum += lode_profile_event_value(profile, profile->weight_event, i);
+	for (guint i = 0; i < profile->code.instructions->len; i++)
+		sum += lode_profile_event_value(profile, profile->code.weight_event, i);
 	return sum;
 }
 
@@ -47,7 +48,7 @@ static double unplaced_weight(const LodeProfile *profile)
 
 static void check_weight(const LodeProfile *profile)
 {
-	const LodeEvent *event = lode_profile_event(profile, profile->weight_event);
+	const LodeEvent *event = lode_profile_event(profile, profile->code.weight_event);
 	double sum = placed_weight(profile) + unplaced_weight(profile);
 
 	if (!(fabs(sum - event->total) <= 1e-9 * event->total))
@@ -56,11 +57,12 @@ static void check_weight(const LodeProfile *profile)
 
 static void check_counts(const LodeProfile *profile)
 {
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		if (!(lode_profile_instruction(profile, i)->count >= 0))
 			fail("a count below 0");
-	for (guint i = 0; i < profile->edges->len; i++)
-		if (LODE_AT(profile->edges, LodeEdge, i).target >= profile->instructions->len)
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		if (LODE_AT(profile->code.edges, LodeEdge, i).target >=
+			profile->code.instructions->len)
 			fail("an edge to nowhere");
 }
 
@@ -96,7 +98,7 @@ static void check_memory(const LodeProfile *profile)
 		check_sample(sample);
 		*(sample->event == stepped ? &stepped_sum : &sum) += sample->weight;
 	}
-	for (guint i = 0; i < profile->events->len; i++) {
+	for (guint i = 0; i < profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		/* The same samples once more, at what they waited for. */
 		bool is_charged = lode_profile_event_as_sampled(profile, i) != LODE_NONE;
@@ -128,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fail("a result and an error");
 	if (profile == NULL)
 		return 0;
-	if (profile->weight_event < profile->events->len)
+	if (profile->code.weight_event < profile->code.events->len)
 		check_weight(profile);
 	check_counts(profile);
 	if (profile->memory != NULL)

@@ -44,14 +44,14 @@ static void walk_lines(const LodeProfile *profile)
 {
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		g_array_unref(lode_own_lines_chain(own, i));
 }
 
 static void walk_calls(const LodeProfile *profile)
 {
 	g_autoptr(LodeFunctionCosts)
-		costs = lode_function_costs_new(profile, profile->weight_event);
+		costs = lode_function_costs_new(profile, profile->code.weight_event);
 	g_autoptr(LodeFamilies) families = lode_families_new();
 	g_autofree bool *is_marked = g_new0(bool, costs->functions->len + 1);
 	g_autofree uint32_t *of = NULL;
@@ -64,7 +64,7 @@ static void walk_calls(const LodeProfile *profile)
 
 static void walk_windows(const LodeProfile *profile)
 {
-	for (uint32_t i = 0; profile->windows != NULL && i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; profile->windows != NULL && i < profile->code.instructions->len; i++) {
 		lode_windows_find(profile->windows, i);
 		lode_windows_outcomes(profile->windows, i);
 		lode_windows_find_edge(profile->windows, i, i);
@@ -112,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		walk_lines(profile);
 		walk_calls(profile);
 		walk_windows(profile);
-		lode_diagnoses_free(lode_diagnose(
-			profile, run != NULL ? run->findings : NULL, profile->weight_event, NULL));
+		lode_diagnoses_free(lode_diagnose(profile, run != NULL ? run->findings : NULL,
+			profile->code.weight_event, NULL));
 		walk_samples(profile);
 	}
 	return 0;

@@ -5,7 +5,7 @@ LodeProfile *made_profile(const char *event, LodeEventKind kind, const char *pat
 {
 	LodeProfile *self = lode_profile_new();
 
-	self->weight_event = lode_profile_add_event(self, event, NULL, kind, NULL, 0);
+	self->code.weight_event = lode_profile_add_event(self, event, NULL, kind, NULL, 0);
 	made_image(self, path);
 	return self;
 }
@@ -14,25 +14,25 @@ uint32_t made_image(LodeProfile *self, const char *path)
 {
 	const LodeImage image = {.path = lode_profile_intern(self, path)};
 
-	g_array_append_val(self->images, image);
-	return self->images->len - 1;
+	g_array_append_val(self->code.images, image);
+	return self->code.images->len - 1;
 }
 
 uint32_t made_function(LodeProfile *self, LodeFunction row)
 {
 	row.name = lode_profile_intern(self, row.name);
 	row.symbol = lode_profile_intern(self, row.symbol);
-	row.first_instruction = self->instructions->len;
-	row.first_block = self->blocks->len;
-	g_array_append_val(self->functions, row);
-	return self->functions->len - 1;
+	row.first_instruction = self->code.instructions->len;
+	row.first_block = self->code.blocks->len;
+	g_array_append_val(self->code.functions, row);
+	return self->code.functions->len - 1;
 }
 
 uint32_t made_small_function(LodeProfile *self, const char *name, double weight)
 {
-	uint64_t address = 16 * (self->functions->len + 1);
+	uint64_t address = 16 * (self->code.functions->len + 1);
 	uint32_t function = made_function(self, (LodeFunction){.name = (char *)name,
-							.image = self->images->len - 1,
+							.image = self->code.images->len - 1,
 							.address = address,
 							.size = 16});
 
@@ -42,15 +42,15 @@ uint32_t made_small_function(LodeProfile *self, const char *name, double weight)
 
 static LodeFunction *last_function(LodeProfile *self)
 {
-	return lode_profile_function(self, self->functions->len - 1);
+	return lode_profile_function(self, self->code.functions->len - 1);
 }
 
 uint32_t made_block(LodeProfile *self, LodeBlock row)
 {
-	row.function = self->functions->len - 1;
+	row.function = self->code.functions->len - 1;
 	last_function(self)->n_blocks++;
-	g_array_append_val(self->blocks, row);
-	return self->blocks->len - 1;
+	g_array_append_val(self->code.blocks, row);
+	return self->code.blocks->len - 1;
 }
 
 static uint32_t set_of(LodeProfile *self, const char *attributes)
@@ -70,25 +70,26 @@ uint32_t made_instruction(
 {
 	LodeFunction *function = last_function(self);
 
-	row.function = self->functions->len - 1;
-	row.block = function->n_blocks > 0 ? self->blocks->len - 1 : LODE_NONE;
+	row.function = self->code.functions->len - 1;
+	row.block = function->n_blocks > 0 ? self->code.blocks->len - 1 : LODE_NONE;
 	row.attribute_set = set_of(self, attributes);
 	row.location = LODE_NONE;
 	row.next_count = -1;
 	function->n_instructions++;
-	g_array_append_val(self->instructions, row);
-	g_array_append_val(self->cost_starts, self->costs->len);
+	g_array_append_val(self->code.instructions, row);
+	g_array_append_val(self->code.cost_starts, self->code.costs->len);
 	if (weight != 0)
-		made_cost(self, self->weight_event, weight);
-	return self->instructions->len - 1;
+		made_cost(self, self->code.weight_event, weight);
+	return self->code.instructions->len - 1;
 }
 
 void made_cost(LodeProfile *self, uint32_t event, double value)
 {
 	const LodeCost cost = {event, value};
 
-	g_array_append_val(self->costs, cost);
-	LODE_AT(self->cost_starts, uint32_t, self->instructions->len) = self->costs->len;
+	g_array_append_val(self->code.costs, cost);
+	LODE_AT(self->code.cost_starts, uint32_t,
+		self->code.instructions->len) = self->code.costs->len;
 }
 
 void made_fall(LodeProfile *self, uint32_t instruction, double count)
@@ -98,7 +99,7 @@ void made_fall(LodeProfile *self, uint32_t instruction, double count)
 
 void made_line(LodeProfile *self, const char *file, uint32_t line, const char *inlined)
 {
-	lode_profile_instruction(self, self->instructions->len - 1)->location =
+	lode_profile_instruction(self, self->code.instructions->len - 1)->location =
 		lode_profile_location(self, file, line, inlined);
 }
 
@@ -106,7 +107,7 @@ void made_edge(LodeProfile *self, uint32_t source, uint32_t target, LodeEdgeKind
 {
 	const LodeEdge edge = {source, target, kind, count};
 
-	g_array_append_val(self->edges, edge);
+	g_array_append_val(self->code.edges, edge);
 }
 
 LodeFrame made_frame(const LodeProfile *self, uint32_t function)
@@ -135,7 +136,7 @@ uint32_t made_stack(LodeProfile *self, LodeFrame frame, uint32_t outer)
 void made_sample(LodeProfile *self, uint32_t stack, double weight)
 {
 	const LodeStackSample sample = {
-		.event = self->weight_event, .weight = weight, .stack = stack};
+		.event = self->code.weight_event, .weight = weight, .stack = stack};
 
 	g_array_append_val(self->stacks->samples, sample);
 }

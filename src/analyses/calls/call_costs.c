@@ -93,8 +93,8 @@ static GHashTable *list_bound(const LodeProfile *profile)
 {
 	GHashTable *bound = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (uint32_t i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (uint32_t i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		uint32_t target = lode_profile_instruction(profile, edge->target)->function;
 		const LodeFunction *function = lode_profile_function(profile, target);
 		const char *name = function->symbol != NULL ? function->symbol : function->name;
@@ -115,7 +115,7 @@ static void add_bound_calls(Search *self)
 	const LodeProfile *profile = self->profile;
 	g_autoptr(GHashTable) bound = list_bound(profile);
 	guint n = self->calls->len;
-	g_autofree bool *is_known = g_new0(bool, MAX(profile->functions->len, 1));
+	g_autofree bool *is_known = g_new0(bool, MAX(profile->code.functions->len, 1));
 
 	for (guint i = 0; i < n; i++) {
 		const Call *call = &g_array_index(self->calls, Call, i);
@@ -123,7 +123,7 @@ static void add_bound_calls(Search *self)
 		if (!lode_function_is_stub(callee, callee->name))
 			is_known[call->caller] = true;
 	}
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *stub = lode_profile_function(profile, i);
 		const char *symbol = stub->symbol != NULL ? stub->symbol : stub->name;
 		if (is_known[i] || stub->n_instructions == 0 || !g_str_has_suffix(symbol, "@plt"))
@@ -140,10 +140,10 @@ static void add_bound_calls(Search *self)
 static void list_calls(Search *self, bool has_tail_calls)
 {
 	const LodeProfile *profile = self->profile;
-	guint n = profile->functions->len;
+	guint n = profile->code.functions->len;
 
-	for (uint32_t i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (uint32_t i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		const Call call = {lode_profile_instruction(profile, edge->source)->function,
 			lode_profile_instruction(profile, edge->target)->function, i, edge->count,
 			0};
@@ -211,7 +211,7 @@ static void search_from(Search *self, uint32_t root)
 
 static void find_cycles(Search *self)
 {
-	guint n = self->profile->functions->len;
+	guint n = self->profile->code.functions->len;
 
 	for (guint i = 0; i < n; i++)
 		self->cycle[i] = LODE_NONE;
@@ -226,7 +226,7 @@ static double *own_costs(const Search *self, uint32_t event)
 	const LodeProfile *profile = self->profile;
 	double *costs = g_new0(double, MAX(self->n_cycles, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		costs[self->cycle[lode_profile_instruction(profile, i)->function]] +=
 			lode_profile_event_value(profile, event, i);
 	return costs;
@@ -274,7 +274,7 @@ static void share_out(const Search *self, double *costs)
 void lode_call_costs_init(
 	LodeCallCosts *self, const LodeProfile *profile, uint32_t event, bool has_tail_calls)
 {
-	guint n = profile->functions->len;
+	guint n = profile->code.functions->len;
 	Search search = {
 		.profile = profile,
 		.calls = g_array_new(FALSE, FALSE, sizeof(Call)),
@@ -312,7 +312,7 @@ void lode_call_costs_clear(LodeCallCosts *self)
 double *lode_call_costs_new(const LodeProfile *profile, uint32_t event)
 {
 	g_auto(LodeCallCosts) costs = {0};
-	double *result = g_new0(double, MAX(profile->edges->len, 1));
+	double *result = g_new0(double, MAX(profile->code.edges->len, 1));
 
 	lode_call_costs_init(&costs, profile, event, false);
 	for (guint i = 0; i < costs.calls->len; i++) {

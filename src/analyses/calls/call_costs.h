@@ -47,8 +47,8 @@ void lode_call_costs_init(
 void lode_call_costs_clear(LodeCallCosts *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCallCosts, lode_call_costs_clear)
 
-/* The cost of each of profile->edges, without tail calls; 0 for those that are no calls. The caller
- * frees it. */
+/* The cost of each of profile->code.edges, without tail calls; 0 for those that are no calls. The
+ * caller frees it. */
 double *lode_call_costs_new(const LodeProfile *profile, uint32_t event);
 
 /* Whether a function is a stub of the procedure linkage table: by its name, which ends in "@plt",

@@ -18,7 +18,7 @@ typedef struct {
 /* A function of a library without a name of its own. */
 static bool is_nameless(const LodeFunctionCosts *costs, uint32_t function)
 {
-	return function < costs->profile->functions->len &&
+	return function < costs->profile->code.functions->len &&
 	       lode_profile_function(costs->profile, function)->source == LODE_FUNCTION_UNWIND &&
 	       !lode_function_cost_at(costs, function)->is_stub &&
 	       lode_is_system_library(lode_function_cost_at(costs, function)->image);
@@ -43,13 +43,13 @@ static void vote(Search *self, uint32_t function, const char *stub, double weigh
 const char *lode_called_names_stub(const LodeFunctionCosts *costs, uint32_t stack)
 {
 	const LodeProfile *profile = costs->profile;
-	const LodeEdge *edges = (const LodeEdge *)(void *)profile->edges->data;
+	const LodeEdge *edges = (const LodeEdge *)(void *)profile->code.edges->data;
 	uint32_t source = lode_function_costs_call_around(costs, stack);
 
 	if (source == LODE_NONE)
 		return NULL;
-	size_t at = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < source);
-	for (; at < profile->edges->len && edges[at].source == source; at++)
+	size_t at = LODE_PARTITION_POINT(profile->code.edges->len, i, edges[i].source < source);
+	for (; at < profile->code.edges->len && edges[at].source == source; at++)
 		if (edges[at].kind == LODE_EDGE_CALL)
 			return lode_profile_function(profile,
 				lode_profile_instruction(profile, edges[at].target)->function)
@@ -86,7 +86,7 @@ static void ask_calls(Search *self)
 void lode_called_names_find(LodeFunctionCosts *self)
 {
 	Search search = {self, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-		g_new0(double, self->profile->functions->len + 1)};
+		g_new0(double, self->profile->code.functions->len + 1)};
 
 	if (self->stacks != NULL)
 		ask_stacks(&search);

@@ -75,13 +75,13 @@ static LodeIdSlot *find_name(
 static uint32_t function_at(const Naming *self, const char *image, uint64_t address)
 {
 	const LodeProfile *profile = self->costs->profile;
-	const LodeFunction *functions = (const LodeFunction *)(void *)profile->functions->data;
+	const LodeFunction *functions = (const LodeFunction *)(void *)profile->code.functions->data;
 	uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(self->images, image));
 
-	for (; number > 0 && number <= profile->images->len; number++) {
+	for (; number > 0 && number <= profile->code.images->len; number++) {
 		if (strcmp(lode_profile_image(profile, number - 1)->path, image) != 0)
 			break;
-		size_t end = LODE_PARTITION_POINT(profile->functions->len, i,
+		size_t end = LODE_PARTITION_POINT(profile->code.functions->len, i,
 			functions[i].image < number - 1 ||
 				(functions[i].image == number - 1 &&
 					functions[i].address <= address));
@@ -134,11 +134,11 @@ static uint32_t *name_frames(LodeFunctionCosts *costs, const LodeStacks *stacks)
 	bool is_new;
 
 	lode_id_cache_init(&self.known);
-	for (guint i = profile->images->len; i-- > 0;)
+	for (guint i = profile->code.images->len; i-- > 0;)
 		g_hash_table_insert(
 			self.images, lode_profile_image(profile, i)->path, GUINT_TO_POINTER(i + 1));
 	/* A frame without an address is taken for the first function of its name in the image. */
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunctionCost *one = cost_at(costs, i);
 		LodeIdSlot *slot = find_name(&self, one->name, one->image, false, &is_new);
 		if (is_new)
@@ -307,13 +307,13 @@ static void estimate_samples(LodeFunctionCosts *self, uint32_t event)
 	const LodeProfile *profile = self->profile;
 	const LodeEvent *row = lode_profile_event(profile, event);
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		double weight = 0;
 		for (uint32_t j = 0; j < function->n_instructions; j++)
 			weight += lode_profile_event_value(
 				profile, event, function->first_instruction + j);
-		cost_at(self, i)->samples = round(weight / row->total * profile->n_samples);
+		cost_at(self, i)->samples = round(weight / row->total * profile->run.n_samples);
 	}
 }
 
@@ -323,7 +323,7 @@ static void take_counts(LodeFunctionCosts *self, uint32_t event)
 	if (self->counted.calls->len == 0)
 		return;
 	self->source = LODE_CALLS_FROM_COUNTS;
-	for (uint32_t i = 0; i < self->profile->functions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.functions->len; i++)
 		cost_at(self, i)->inclusive = self->counted.inclusive[i];
 }
 
@@ -335,7 +335,7 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 	self->event = LODE_NONE;
 	self->strings = g_string_chunk_new(1 << 8);
 	self->functions = g_array_new(FALSE, TRUE, sizeof(LodeFunctionCost));
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		const LodeImage *image = lode_profile_image(profile, function->image);
 		LodeFunctionCost one = {.name = function->name,
@@ -360,9 +360,10 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 	if (profile->stacks != NULL)
 		take_stacks(self, profile->stacks, sampled);
 	else if (lode_profile_event(profile, sampled)->kind == LODE_EVENT_SAMPLED &&
-		 lode_profile_event(profile, sampled)->total > 0 && profile->n_samples > 0)
+		 lode_profile_event(profile, sampled)->total > 0 && profile->run.n_samples > 0)
 		estimate_samples(self, sampled);
-	if (self->source != LODE_CALLS_FROM_STACKS && profile->frequency == LODE_FREQUENCY_EXACT)
+	if (self->source != LODE_CALLS_FROM_STACKS &&
+		profile->run.frequency == LODE_FREQUENCY_EXACT)
 		take_counts(self, event);
 	lode_called_names_find(self);
 	return self;
@@ -408,7 +409,8 @@ uint32_t lode_function_costs_at_stack(const LodeFunctionCosts *self, uint32_t st
 uint32_t lode_function_costs_call_around(const LodeFunctionCosts *self, uint32_t stack)
 {
 	const LodeProfile *profile = self->profile;
-	const LodeInstruction *rows = (const LodeInstruction *)(void *)profile->instructions->data;
+	const LodeInstruction *rows =
+		(const LodeInstruction *)(void *)profile->code.instructions->data;
 	uint32_t outer = self->stacks->parents[stack];
 
 	if (outer == LODE_NONE)
@@ -418,7 +420,7 @@ uint32_t lode_function_costs_call_around(const LodeFunctionCosts *self, uint32_t
 	while (lode_function_cost_at(self, self->stacks->functions[outer])->is_inlined &&
 		self->stacks->parents[outer] != LODE_NONE)
 		outer = self->stacks->parents[outer];
-	if (self->stacks->functions[outer] >= profile->functions->len)
+	if (self->stacks->functions[outer] >= profile->code.functions->len)
 		return LODE_NONE;
 	const LodeFunction *caller = lode_profile_function(profile, self->stacks->functions[outer]);
 	uint32_t first = caller->first_instruction;

@@ -16,7 +16,7 @@ static LodeIdSlot *find_slot(
 void lode_function_numbers_init(LodeFunctionNumbers *self, const LodeProfile *profile)
 {
 	lode_id_cache_init(&self->known);
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		bool is_new;
 		LodeIdSlot *slot = find_slot(self, function->name,

@@ -514,11 +514,11 @@ static LodeServiceCaller caller_of(const Search *self, const LodeCountedCall *ca
 	caller.function = call->caller;
 	if (call->edge == LODE_NONE)
 		return caller;
-	uint32_t source = LODE_AT(profile->edges, LodeEdge, call->edge).source;
+	uint32_t source = LODE_AT(profile->code.edges, LodeEdge, call->edge).source;
 	uint32_t location = lode_own_lines_find(self->own, source);
 	if (location != LODE_NONE && lode_own_lines_is_own(self->own, location)) {
-		caller.file = LODE_AT(profile->locations, LodeLocation, location).file;
-		caller.line = LODE_AT(profile->locations, LodeLocation, location).line;
+		caller.file = LODE_AT(profile->code.locations, LodeLocation, location).file;
+		caller.line = LODE_AT(profile->code.locations, LodeLocation, location).line;
 	}
 	return caller;
 }
@@ -605,7 +605,7 @@ static void name_services(Calls *self, guint n)
 /* Counted calls have a cost. Inferred ones do not: they share what their service costs itself. */
 static void take_calls(Search *self, const Role *roles, const GArray *counted)
 {
-	guint n = self->costs->profile->functions->len,
+	guint n = self->costs->profile->code.functions->len,
 	      n_families = lode_families_n(self->families);
 	bool has_costs = self->source == LODE_CALLS_FROM_COUNTS;
 	Calls calls = {self, roles, counted, g_new0(double, MAX(n, 1)),
@@ -710,7 +710,7 @@ static void group_shares(Search *self, LodeServices *out, double total)
 {
 	const LodeProfile *profile = self->costs->profile;
 	bool has_stacks = self->costs->samples > 0;
-	double n = has_stacks ? self->costs->samples : profile->n_samples, samples = 0;
+	double n = has_stacks ? self->costs->samples : profile->run.n_samples, samples = 0;
 
 	g_array_sort(self->shares, compare_shares);
 	for (guint i = 0, end; i < self->shares->len; i = end) {

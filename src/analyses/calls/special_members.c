@@ -157,10 +157,10 @@ static bool has_members(const LodeProfile *profile)
 {
 	bool has = false;
 
-	for (guint i = 0; i < profile->functions->len && !has; i++)
+	for (guint i = 0; i < profile->code.functions->len && !has; i++)
 		has = is_followed(lode_profile_function(profile, i)->name);
-	for (guint i = 0; i < profile->locations->len && !has; i++) {
-		const char *inlined = LODE_AT(profile->locations, LodeLocation, i).inlined;
+	for (guint i = 0; i < profile->code.locations->len && !has; i++) {
+		const char *inlined = LODE_AT(profile->code.locations, LodeLocation, i).inlined;
 		has = inlined != NULL && is_followed(inlined);
 	}
 	return has;
@@ -172,7 +172,7 @@ GHashTable *lode_implicit_members(const LodeProfile *profile, const LodeOwnLines
 	GHashTableIter each;
 	void *line;
 
-	guint n = has_members(profile) ? profile->instructions->len : 0;
+	guint n = has_members(profile) ? profile->code.instructions->len : 0;
 	for (uint32_t i = 0; i < n; i++)
 		add_lines(line_of, own, i);
 	g_hash_table_iter_init(&each, line_of);

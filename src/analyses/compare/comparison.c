@@ -176,7 +176,7 @@ static char *list_common_events(const LodeProfile *const profiles[2])
 {
 	GString *list = g_string_new(NULL);
 
-	for (guint i = 0; i < profiles[0]->events->len; i++) {
+	for (guint i = 0; i < profiles[0]->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profiles[0], i);
 		uint32_t other = lode_profile_find_event(profiles[1], event->name);
 		if (other == LODE_NONE || !(event->total > 0) ||
@@ -191,14 +191,14 @@ static char *list_common_events(const LodeProfile *const profiles[2])
  * one with more samples, where it was sampled, if both have it; else NULL. */
 static const char *find_common_weight(const LodeProfile *const profiles[2])
 {
-	const LodeProfile *most = profiles[profiles[1]->n_samples > profiles[0]->n_samples];
+	const LodeProfile *most = profiles[profiles[1]->run.n_samples > profiles[0]->run.n_samples];
 	for (int side = 0; side < 2; side++)
-		if (profiles[side]->weight_event >= profiles[side]->events->len)
+		if (profiles[side]->code.weight_event >= profiles[side]->code.events->len)
 			return NULL;
-	uint32_t sampled = lode_profile_event_as_sampled(most, most->weight_event);
+	uint32_t sampled = lode_profile_event_as_sampled(most, most->code.weight_event);
 	if (sampled == LODE_NONE ||
-		strcmp(lode_profile_event(profiles[0], profiles[0]->weight_event)->name,
-			lode_profile_event(profiles[1], profiles[1]->weight_event)->name) == 0)
+		strcmp(lode_profile_event(profiles[0], profiles[0]->code.weight_event)->name,
+			lode_profile_event(profiles[1], profiles[1]->code.weight_event)->name) == 0)
 		return NULL;
 	const char *name = lode_profile_event(most, sampled)->name;
 	return lode_profile_find_event(profiles[0], name) != LODE_NONE &&
@@ -213,12 +213,13 @@ static bool find_weight(Work *self, GError **error)
 	const char *name = self->options->weight;
 	g_autofree char *common = list_common_events(self->profiles);
 
-	uint32_t chosen = name != NULL ? lode_profile_find_weight(base, name) : base->weight_event;
+	uint32_t chosen = name != NULL ? lode_profile_find_weight(base, name)
+	                               : base->code.weight_event;
 	const char *both = name == NULL ? find_common_weight(self->profiles) : NULL;
 
 	if (both != NULL)
 		name = both;
-	else if (chosen < base->events->len)
+	else if (chosen < base->code.events->len)
 		name = lode_profile_event(base, chosen)->name;
 	if (name == NULL)
 		return fail(error, LODE_ERROR_UNSUPPORTED, "the base has no weight to compare");
@@ -237,12 +238,13 @@ static bool find_weight(Work *self, GError **error)
 			return fail(error, LODE_ERROR_UNSUPPORTED,
 				"%s has no %s: there is nothing to compare", which, name);
 		bool is_sampled = lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED &&
-		                  profile->n_samples > 0;
+		                  profile->run.n_samples > 0;
 		self->events[side] = event;
 		self->units[side] = is_sampled ? total / lode_profile_equal_samples(profile) : 0;
-		self->out->profiles[side].samples = is_sampled ? profile->n_samples : 0;
-		self->out->profiles[side].is_counted = profile->frequency == LODE_FREQUENCY_EXACT ||
-		                                       profile->frequency == LODE_FREQUENCY_GIVEN;
+		self->out->profiles[side].samples = is_sampled ? profile->run.n_samples : 0;
+		self->out->profiles[side].is_counted =
+			profile->run.frequency == LODE_FREQUENCY_EXACT ||
+			profile->run.frequency == LODE_FREQUENCY_GIVEN;
 	}
 	self->out->weight = g_strdup(name);
 	self->out->is_counted = self->out->profiles[0].is_counted &&
@@ -258,7 +260,7 @@ static double calls_of(const Work *self, int side, const char *name)
 	double calls = 0;
 	bool is_found = false;
 
-	for (guint f = 0; f < profile->functions->len; f++)
+	for (guint f = 0; f < profile->code.functions->len; f++)
 		if (strcmp(lode_profile_function(profile, f)->name, name) == 0) {
 			calls += lode_profile_function(profile, f)->calls;
 			is_found = true;
@@ -296,7 +298,7 @@ static bool find_work(Work *self, GError **error)
 				"'lode run --count' does",
 				which);
 		out->work = options->normalisation == LODE_NORMALISE_EXECUTIONS
-		                    ? self->profiles[side]->total_count
+		                    ? self->profiles[side]->run.total_count
 		                    : calls_of(self, side, name);
 		if (out->work < 0)
 			return fail(error, LODE_ERROR_NOT_FOUND,
@@ -329,7 +331,7 @@ static void weigh_all(Work *self)
 static uint32_t *find_versions(const Work *self, int side)
 {
 	const LodeProfile *profile = self->profiles[side];
-	uint32_t *out = g_new(uint32_t, profile->functions->len + 1);
+	uint32_t *out = g_new(uint32_t, profile->code.functions->len + 1);
 	g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
 
 	for (guint i = 0; i < self->pairs->pairs->len; i++) {
@@ -342,7 +344,7 @@ static uint32_t *find_versions(const Work *self, int side)
 				lode_profile_function(profile, both[side])->name,
 				GUINT_TO_POINTER(both[side] + 1));
 	}
-	for (guint f = 0; f < profile->functions->len; f++) {
+	for (guint f = 0; f < profile->code.functions->len; f++) {
 		const LodeFunction *one = lode_profile_function(profile, f);
 		bool is_made = lode_profile_image(profile, one->image)->kind == LODE_IMAGE_JIT;
 		guint other = is_made ? GPOINTER_TO_UINT(g_hash_table_lookup(by_name, one->name))
@@ -361,10 +363,10 @@ static void sum_functions(Work *self)
 		g_autofree uint32_t *lenders = lode_inlined_functions_find(
 			self->profiles, self->pairs, side);
 		g_autofree uint32_t *versions = find_versions(self, side);
-		self->own[side] = g_new0(FunctionSum, profile->functions->len + 1);
+		self->own[side] = g_new0(FunctionSum, profile->code.functions->len + 1);
 		self->lent[side] = g_new0(
-			FunctionSum, self->profiles[1 - side]->functions->len + 1);
-		for (uint32_t i = 0; i < profile->instructions->len; i++) {
+			FunctionSum, self->profiles[1 - side]->code.functions->len + 1);
+		for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 			const LodeInstruction *one = lode_profile_instruction(profile, i);
 			FunctionSum *sum = lenders[i] != LODE_NONE
 			                           ? &self->lent[side][lenders[i]]
@@ -391,7 +393,7 @@ static GHashTable *find_files(const LodeProfile *profile)
 {
 	GHashTable *files = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (guint i = 0; i < profile->images->len; i++) {
+	for (guint i = 0; i < profile->code.images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind == LODE_IMAGE_FILE && image->build_id != NULL)
 			g_hash_table_add(files, image->build_id);
@@ -419,8 +421,9 @@ static char *source_name(const LodeProfile *profile, uint32_t id)
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		uint32_t at = lode_profile_instruction(profile, function->first_instruction + i)
 		                      ->location;
-		const LodeLocation *location =
-			at != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, at) : NULL;
+		const LodeLocation *location = at != LODE_NONE ? &LODE_AT(profile->code.locations,
+									 LodeLocation, at)
+		                                               : NULL;
 		if (location != NULL && location->inlined == NULL && location->file != NULL)
 			return g_path_get_basename(location->file);
 	}
@@ -457,9 +460,9 @@ static void find_common(Work *self)
 	}
 	for (int side = 0; side < 2; side++) {
 		double all = 0;
-		for (guint f = 0; f < self->profiles[side]->functions->len; f++)
+		for (guint f = 0; f < self->profiles[side]->code.functions->len; f++)
 			all += self->own[side][f].weight;
-		for (guint f = 0; f < self->profiles[1 - side]->functions->len; f++)
+		for (guint f = 0; f < self->profiles[1 - side]->code.functions->len; f++)
 			all += self->lent[side][f].weight;
 		self->out->profiles[side].common /= all;
 	}
@@ -507,7 +510,8 @@ static void complete_place(const Work *self, LodeComparedRow *row)
 
 	if (base != LODE_NONE && other == LODE_NONE)
 		other = counterparts[base];
-	for (uint32_t i = 0; base == LODE_NONE && i < self->profiles[0]->instructions->len; i++)
+	for (uint32_t i = 0; base == LODE_NONE && i < self->profiles[0]->code.instructions->len;
+		i++)
 		if (other != LODE_NONE && counterparts[i] == other)
 			base = i;
 	row->sides[0].instruction = base;
@@ -608,7 +612,7 @@ static bool compare_findings(Work *self, GError **error)
 static void find_speed(Work *self)
 {
 	const LodeMachineSpeed *const machines[2] = {
-		&self->profiles[0]->speed, &self->profiles[1]->speed};
+		&self->profiles[0]->run.speed, &self->profiles[1]->run.speed};
 
 	lode_speed_find(machines, self->units[0] > 0 && self->units[1] > 0, &self->out->speed);
 }
@@ -658,19 +662,19 @@ static void compare_totals(Work *self)
 		const LodeProfile *one = self->profiles[side];
 		double work = self->out->profiles[side].work;
 		double error = lode_profile_system_error(one) / work;
-		bool is_known = one->user_seconds + one->system_seconds > 0;
+		bool is_known = one->run.user_seconds + one->run.system_seconds > 0;
 		uint32_t faults = lode_profile_find_event(one, "page-faults");
 		LodeComparedTotal *out = self->out->totals;
 		/* The sum is precise: one lacks what the other has too much. */
 		out[LODE_TOTAL_USER].sides[side] =
-			is_known ? (LodeEstimate){one->user_seconds / work, error}
+			is_known ? (LodeEstimate){one->run.user_seconds / work, error}
 				 : lode_estimate_unknown;
 		out[LODE_TOTAL_KERNEL].sides[side] =
-			is_known ? (LodeEstimate){one->system_seconds / work, error}
+			is_known ? (LodeEstimate){one->run.system_seconds / work, error}
 				 : lode_estimate_unknown;
 		out[LODE_TOTAL_WALL].sides[side] =
-			one->wall_seconds > 0 ? (LodeEstimate){one->wall_seconds / work, 0}
-					      : lode_estimate_unknown;
+			one->run.wall_seconds > 0 ? (LodeEstimate){one->run.wall_seconds / work, 0}
+						  : lode_estimate_unknown;
 		double n = faults != LODE_NONE ? lode_profile_event(one, faults)->total : 0;
 		out[LODE_TOTAL_PAGE_FAULTS].sides[side] = faults != LODE_NONE
 		                                                  ? (LodeEstimate){n / work,
@@ -724,7 +728,8 @@ static void add_block_samples(const Work *self, uint32_t base, BlockSamples *blo
  */
 static double find_scatter(const Work *self)
 {
-	g_autofree BlockSamples *blocks = g_new0(BlockSamples, self->profiles[0]->blocks->len + 1);
+	g_autofree BlockSamples *blocks = g_new0(
+		BlockSamples, self->profiles[0]->code.blocks->len + 1);
 	double squares = 0;
 	unsigned freedom = 0;
 
@@ -740,7 +745,7 @@ static double find_scatter(const Work *self)
 		for (uint32_t k = 0; k < function->n_instructions; k++)
 			add_block_samples(self, function->first_instruction + k, blocks);
 	}
-	for (guint b = 0; b < self->profiles[0]->blocks->len; b++) {
+	for (guint b = 0; b < self->profiles[0]->code.blocks->len; b++) {
 		const BlockSamples *one = &blocks[b];
 		double all = one->samples[0] + one->samples[1];
 		if (one->n < 2 || !(one->samples[0] > 0) || !(one->samples[1] > 0))
@@ -807,8 +812,8 @@ static GHashTable *count_files(const LodeProfile *profile, GHashTable *out_paths
 {
 	GHashTable *counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	for (guint i = 0; i < profile->locations->len; i++) {
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, i);
+	for (guint i = 0; i < profile->code.locations->len; i++) {
+		const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, i);
 		if (location->file == NULL || !g_hash_table_add(out_paths, location->file))
 			continue;
 		char *base = g_path_get_basename(location->file);
@@ -869,7 +874,7 @@ static bool has_lines(const LodeProfile *profile, uint32_t function)
  * functions has any, as in a program built without them. The caller frees the array. */
 static bool *choose_functions(const Work *self, int side)
 {
-	bool *out = g_new0(bool, self->profiles[side]->functions->len + 1);
+	bool *out = g_new0(bool, self->profiles[side]->code.functions->len + 1);
 
 	for (guint i = 0; i < self->pairs->pairs->len; i++) {
 		const uint32_t *both =
@@ -888,12 +893,12 @@ static void add_lines(Work *self, int side, const Files *files, GHashTable *line
 	const LodeProfile *profile = self->profiles[side];
 	g_autofree bool *takes_part = choose_functions(self, side);
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		uint32_t id = lode_own_lines_find(files->own[side], i);
 		if (id == LODE_NONE || !takes_part[one->function])
 			continue;
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, id);
+		const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, id);
 		if (location->file == NULL || location->line == 0)
 			continue;
 		g_autofree char *key = line_key(files, side, location);
@@ -978,7 +983,7 @@ static void compare_lines(Work *self)
 static void mark_moved(Work *self, const LodeComparedRow *const *rows)
 {
 	GArray *lines = self->out->kinds[LODE_COMPARED_LINE].rows;
-	guint n = self->profiles[1]->functions->len;
+	guint n = self->profiles[1]->code.functions->len;
 	g_autofree double *sums = g_new0(double, n + 1);
 	g_autofree double *sizes = g_new0(double, n + 1);
 
@@ -1009,7 +1014,7 @@ static void mark_repeated(Work *self)
 
 	for (int side = 0; side < 2; side++) {
 		rows[side] = g_new0(
-			const LodeComparedRow *, self->profiles[side]->functions->len + 1);
+			const LodeComparedRow *, self->profiles[side]->code.functions->len + 1);
 		for (guint i = 0; functions != NULL && i < functions->len; i++) {
 			const LodeComparedRow *row = &g_array_index(functions, LodeComparedRow, i);
 			if (row->is_told && row->sides[side].function != LODE_NONE)

@@ -24,7 +24,8 @@ static GHashTable *shares_of_lines(const LodeProfile *profile, const LodeFinding
 		uint32_t line = lode_own_lines_find(own, place->instruction);
 		if (line == LODE_NONE)
 			continue;
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, line);
+		const LodeLocation *location = &LODE_AT(
+			profile->code.locations, LodeLocation, line);
 		if (location->file == NULL || location->line == 0)
 			continue;
 		g_autofree char *file = g_path_get_basename(location->file);

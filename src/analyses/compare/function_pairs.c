@@ -143,7 +143,7 @@ static const LodeImage *image_of(const Matching *self, unsigned side, uint32_t f
 
 static uint32_t n_functions(const Matching *self, unsigned side)
 {
-	return self->profiles[side]->functions->len;
+	return self->profiles[side]->code.functions->len;
 }
 
 static const CodeFingerprint *print_of(Matching *self, unsigned side, uint32_t function)
@@ -369,10 +369,10 @@ static double weight_of(const LodeProfile *profile, const LodeFunction *function
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < function->n_instructions && profile->weight_event != LODE_NONE;
-		i++)
+	for (uint32_t i = 0;
+		i < function->n_instructions && profile->code.weight_event != LODE_NONE; i++)
 		sum += lode_profile_event_value(
-			profile, profile->weight_event, function->first_instruction + i);
+			profile, profile->code.weight_event, function->first_instruction + i);
 	return sum;
 }
 
@@ -608,7 +608,8 @@ static const LodeLocation *location_of(const LodeProfile *profile, uint32_t inst
 {
 	uint32_t location = lode_profile_instruction(profile, instruction)->location;
 
-	return location != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, location) : NULL;
+	return location != LODE_NONE ? &LODE_AT(profile->code.locations, LodeLocation, location)
+	                             : NULL;
 }
 
 /* Whether most of what is aligned is of lines with the same numbers: the source did not move. */
@@ -786,7 +787,7 @@ static bool has_same_code(const LodeFunction *a, const LodeFunction *b)
 static LodeFunctionPairs *collect(Matching *self)
 {
 	LodeFunctionPairs *out = g_new0(LodeFunctionPairs, 1);
-	uint32_t n = self->profiles[0]->instructions->len;
+	uint32_t n = self->profiles[0]->code.instructions->len;
 
 	out->pairs = g_array_new(FALSE, FALSE, sizeof(LodeFunctionPair));
 	out->counterparts = g_new(uint32_t, n + 1);

@@ -30,9 +30,10 @@ static GHashTable *index_lone_functions(
 static uint32_t find_by_location(
 	const LodeProfile *profile, GHashTable *lone, GHashTable *known, uint32_t location)
 {
-	const char *name = location != LODE_NONE
-	                           ? LODE_AT(profile->locations, LodeLocation, location).inlined
-	                           : NULL;
+	const char *name =
+		location != LODE_NONE
+			? LODE_AT(profile->code.locations, LodeLocation, location).inlined
+			: NULL;
 	void *found;
 	bool has_types;
 
@@ -51,7 +52,7 @@ uint32_t *lode_inlined_functions_find(
 	const LodeProfile *const profiles[2], const LodeFunctionPairs *pairs, int side)
 {
 	const LodeProfile *profile = profiles[side];
-	uint32_t n = profile->instructions->len, n_inlinings = profile->inlinings->len;
+	uint32_t n = profile->code.instructions->len, n_inlinings = profile->code.inlinings->len;
 	g_autoptr(GHashTable) lone = index_lone_functions(profiles[1 - side], pairs, side);
 	g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
 	g_autofree uint32_t *of_inlining = g_new(uint32_t, n_inlinings + 1);
@@ -59,7 +60,7 @@ uint32_t *lode_inlined_functions_find(
 
 	/* The outer ones come first. */
 	for (uint32_t i = 0; i < n_inlinings; i++) {
-		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+		const LodeInlining *one = &LODE_AT(profile->code.inlinings, LodeInlining, i);
 		of_inlining[i] = find_by_location(profile, lone, known, one->location);
 		if (of_inlining[i] == LODE_NONE && one->outer < i)
 			of_inlining[i] = of_inlining[one->outer];

@@ -8,8 +8,8 @@
 
 static bool has_namespace(const LodeProfile *profile, const char *name, size_t length)
 {
-	for (guint i = 0; i < profile->attributes->len; i++)
-		if (strncmp(g_ptr_array_index(profile->attributes, i), name, length) == 0)
+	for (guint i = 0; i < profile->code.attributes->len; i++)
+		if (strncmp(g_ptr_array_index(profile->code.attributes, i), name, length) == 0)
 			return true;
 	return false;
 }
@@ -18,10 +18,11 @@ static bool has_common_attribute(const LodeProfile *const profiles[2])
 {
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (guint i = 0; i < profiles[0]->attributes->len; i++)
-		g_hash_table_add(names, g_ptr_array_index(profiles[0]->attributes, i));
-	for (guint i = 0; i < profiles[1]->attributes->len; i++)
-		if (g_hash_table_contains(names, g_ptr_array_index(profiles[1]->attributes, i)))
+	for (guint i = 0; i < profiles[0]->code.attributes->len; i++)
+		g_hash_table_add(names, g_ptr_array_index(profiles[0]->code.attributes, i));
+	for (guint i = 0; i < profiles[1]->code.attributes->len; i++)
+		if (g_hash_table_contains(
+			    names, g_ptr_array_index(profiles[1]->code.attributes, i)))
 			return true;
 	return false;
 }
@@ -42,10 +43,10 @@ bool lode_lone_attributes_find(
 {
 	for (int side = 0; side < 2; side++) {
 		const LodeProfile *here = profiles[side], *there = profiles[1 - side];
-		if (here->attributes->len == 0 || here->frequency == LODE_FREQUENCY_GIVEN)
+		if (here->code.attributes->len == 0 || here->run.frequency == LODE_FREQUENCY_GIVEN)
 			continue;
-		for (guint i = 0; i < here->attributes->len; i++) {
-			const char *name = g_ptr_array_index(here->attributes, i);
+		for (guint i = 0; i < here->code.attributes->len; i++) {
+			const char *name = g_ptr_array_index(here->code.attributes, i);
 			const char *end = strchr(name, ':');
 			size_t length = end != NULL ? (size_t)(end - name) + 1 : strlen(name);
 			if (strncmp(name, "ev:", 3) == 0) {
@@ -58,7 +59,7 @@ bool lode_lone_attributes_find(
 			}
 		}
 	}
-	if (profiles[0]->attributes->len == 0 || profiles[1]->attributes->len == 0 ||
+	if (profiles[0]->code.attributes->len == 0 || profiles[1]->code.attributes->len == 0 ||
 		has_common_attribute(profiles))
 		return true;
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,

@@ -26,8 +26,8 @@ static GHashTable *names_of(const LodeProfile *profile)
 {
 	GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (guint i = 0; i < profile->locations->len; i++) {
-		const char *file = LODE_AT(profile->locations, LodeLocation, i).file;
+	for (guint i = 0; i < profile->code.locations->len; i++) {
+		const char *file = LODE_AT(profile->code.locations, LodeLocation, i).file;
 		const char *base = file != NULL ? strrchr(file, '/') : NULL;
 		if (file != NULL)
 			g_hash_table_add(names, (char *)file);
@@ -56,7 +56,7 @@ static const char *find_start(
 		uint32_t id = lode_own_lines_find(own, one->first_instruction + i);
 		if (id == LODE_NONE)
 			continue;
-		const LodeLocation *at = &LODE_AT(profile->locations, LodeLocation, id);
+		const LodeLocation *at = &LODE_AT(profile->code.locations, LodeLocation, id);
 		if (at->file == NULL || at->line == 0 || at->inlined != NULL ||
 			!lode_own_lines_is_own(own, id) ||
 			(file != NULL && strcmp(file, at->file) != 0))

@@ -90,7 +90,7 @@ static void loop_footprints_apply(LodeCostedCode *self)
 			                    g_array_index(touched, Touched, end - 1).block;
 		is_near[loop] = are_near(end - i, n_blocks);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (self->loops[i] != LODE_NONE && (is_all_near || is_near[self->loops[i]]))
 			self->facts[i] &= ~limits;
 }
@@ -177,14 +177,14 @@ static bool has(const LodeCostedCode *self, uint32_t instruction, uint16_t mark)
 static void find_ways(LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 
 	self->way_starts = g_new0(uint32_t, (size_t)n + 2);
 	uint32_t *ends = self->way_starts + 1;
 	for (uint32_t i = 0; i + 1 < n; i++)
 		ends[i + 1] += lode_profile_instruction(profile, i)->next_count >= 0;
-	for (guint e = 0; e < profile->edges->len; e++)
-		ends[LODE_AT(profile->edges, LodeEdge, e).target]++;
+	for (guint e = 0; e < profile->code.edges->len; e++)
+		ends[LODE_AT(profile->code.edges, LodeEdge, e).target]++;
 	for (uint32_t i = 1; i <= n; i++)
 		self->way_starts[i] += self->way_starts[i - 1];
 	self->ways = g_new(LodeCodeWay, MAX(self->way_starts[n], 1));
@@ -194,8 +194,8 @@ static void find_ways(LodeCostedCode *self)
 		if (count >= 0)
 			self->ways[next[i + 1]++] = (LodeCodeWay){i, LODE_EDGE_FALL_THROUGH, count};
 	}
-	for (guint e = 0; e < profile->edges->len; e++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, e);
+	for (guint e = 0; e < profile->code.edges->len; e++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, e);
 		self->ways[next[edge->target]++] = (LodeCodeWay){
 			edge->source, edge->kind, edge->count};
 	}
@@ -248,7 +248,7 @@ static void mark_body(Walk *self)
 {
 	const LodeCostedCode *code = self->code;
 	const LodeProfile *profile = code->context->profile;
-	const GArray *edges = profile->edges;
+	const GArray *edges = profile->code.edges;
 
 	g_array_set_size(self->body, 0);
 	visit(self, self->head);
@@ -259,7 +259,7 @@ static void mark_body(Walk *self)
 			if (is_within(code->ways[w].kind))
 				visit(self, code->ways[w].source);
 		if (lode_profile_instruction(profile, at)->next_count >= 0 &&
-			at + 1 < profile->instructions->len)
+			at + 1 < profile->code.instructions->len)
 			visit(self, at + 1);
 		for (guint e = LODE_PARTITION_POINT(
 			     edges->len, k, LODE_AT(edges, LodeEdge, k).source < at);
@@ -274,7 +274,7 @@ static void mark_body(Walk *self)
 static void find_loops(LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
-	guint n = profile->instructions->len;
+	guint n = profile->code.instructions->len;
 	g_autoptr(GArray) body = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_autofree uint8_t *taken = g_new0(uint8_t, MAX(n, 1));
 	Walk walk = {.code = self, .body = body, .taken = taken};
@@ -297,7 +297,7 @@ static void find_loops(LodeCostedCode *self)
 
 double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
 {
-	double rate = self->context->profile->cycles_per_ns;
+	double rate = self->context->profile->run.cycles_per_ns;
 
 	return loop->iteration_ns > 0 && rate > 0 ? loop->iteration_ns * rate : NAN;
 }
@@ -330,7 +330,7 @@ static const double LEAST_RATE = 0.5, MOST_RATE = 3, WAITS = 1.5;
 /* The bit of what memory limits; 0: it does not, or is not known. */
 static uint64_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
-	const LodeMemoryRates *rates = &self->context->profile->rates;
+	const LodeMemoryRates *rates = &self->context->profile->run.rates;
 	double read = rates->read[LODE_RATE_MEMORY], write = rates->write[LODE_RATE_MEMORY];
 	LodeUnit unit;
 	double bound = MAX(lode_loop_busiest(loop, &unit), loop->recurrence_cycles);
@@ -413,11 +413,11 @@ static void find_limits(LodeCostedCode *self)
 		if ((limits[i] >> (LODE_CODE_LIMIT_STEP + LODE_STEP_OF_LOAD) & 1) != 0)
 			limits[i] |= LODE_BIT(LODE_CODE_CHASE);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (self->loops[i] != LODE_NONE && has(self, i, CHASED) &&
 			(!has(self, i, ADDRESSING) || has(self, i, INDEXED)))
 			limits[self->loops[i]] &= ~LODE_BIT(LODE_CODE_CHASE);
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (self->loops[i] != LODE_NONE)
 			self->facts[i] |= limits[self->loops[i]];
 }
@@ -483,7 +483,7 @@ static void mark_way(LodeCostedCode *self, uint32_t head, uint64_t bit)
 
 	self->facts[head] |= bit;
 	if (lode_profile_instruction(profile, head)->next_count >= 0 &&
-		head + 1 < profile->instructions->len && !has(self, head + 1, LOAD) &&
+		head + 1 < profile->code.instructions->len && !has(self, head + 1, LOAD) &&
 		self->weights[head + 1] > self->weights[head])
 		self->facts[head + 1] |= bit;
 }
@@ -524,7 +524,7 @@ static GArray *list_forks(const LodeCostedCode *self)
 	GArray *forks = g_array_new(FALSE, FALSE, sizeof(Fork));
 	guint n = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		for (uint32_t w = self->way_starts[i];
 			has(self, i, AFTER_FORK) && w < self->way_starts[i + 1]; w++) {
 			const LodeCodeWay *way = &self->ways[w];
@@ -533,7 +533,7 @@ static GArray *list_forks(const LodeCostedCode *self)
 				has(self, way->source, BRANCH))
 				g_array_append_val(forks, fork);
 		}
-		if (profile->frequency == LODE_FREQUENCY_INFERRED && has(self, i, BRANCH))
+		if (profile->run.frequency == LODE_FREQUENCY_INFERRED && has(self, i, BRANCH))
 			add_hidden_fork(self, i, forks);
 	}
 	g_array_sort(forks, compare_forks);
@@ -609,14 +609,14 @@ static bool has_unknown_calls(const LodeCostedCode *self, const Judge *judging)
 	const LodeProfile *profile = self->context->profile;
 	double all = 0, unknown = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		double count = lode_profile_instruction(profile, i)->count;
 		if (!has(self, i, INDIRECT) || has(self, i, JUMP) || !(count > 0))
 			continue;
 		all += count;
 		unknown += judge(judging, i, LODE_CODE_TARGET_HARD) != 0 ? count : 0;
 	}
-	return profile->frequency == LODE_FREQUENCY_INFERRED && all > 0 &&
+	return profile->run.frequency == LODE_FREQUENCY_INFERRED && all > 0 &&
 	       unknown >= LEAST_UNJUDGED * all;
 }
 
@@ -653,7 +653,7 @@ static void find_entries(LodeCostedCode *self, const Judge *judging)
 
 	if (!has_unknown_calls(self, judging))
 		return;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		if (!has(self, i, ENTRY) || has(self, i, LOAD) || has_known_call(self, i) ||
 			is_of_toolchain(self, i))
 			continue;
@@ -673,7 +673,7 @@ static void find_targets(LodeCostedCode *self, const Judge *judging)
 {
 	const LodeProfile *profile = self->context->profile;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		double indirect = 0, all = 0;
 		uint64_t bits = 0;
 		for (uint32_t w = self->way_starts[i]; w < self->way_starts[i + 1]; w++) {
@@ -723,7 +723,7 @@ static bool is_dense(const UsedLines *self)
 static void find_dense(LodeCostedCode *self, const GArray *seen)
 {
 	const LodeProfile *profile = self->context->profile;
-	g_autofree UsedLines *functions = g_new0(UsedLines, MAX(profile->functions->len, 1));
+	g_autofree UsedLines *functions = g_new0(UsedLines, MAX(profile->code.functions->len, 1));
 	UsedLines all = {0};
 
 	for (guint i = 0; i < seen->len; i++) {
@@ -734,7 +734,7 @@ static void find_dense(LodeCostedCode *self, const GArray *seen)
 			one);
 		add_used(&all, one);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeObservedInstruction *one =
 			has(self, i, PARTLY) ? lode_windows_find(profile->windows, i) : NULL;
 		const UsedLines *used = &functions[lode_profile_instruction(profile, i)->function];
@@ -773,10 +773,10 @@ static void find_crowded(LodeCostedCode *self)
 	const LodeProfile *profile = self->context->profile;
 	g_autofree bool *are_crowded = g_new0(bool, MAX(profile->loops->len, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (self->loops[i] != LODE_NONE && has(self, i, PITCH))
 			are_crowded[self->loops[i]] = true;
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (self->loops[i] != LODE_NONE && are_crowded[self->loops[i]])
 			self->facts[i] |= LODE_BIT(LODE_CODE_CROWDED);
 }
@@ -786,14 +786,14 @@ static void find_roots(LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
 	enum { DIVIDES = 1, TAKES_ROOTS = 2 };
-	g_autofree uint8_t *does = g_new0(uint8_t, MAX(profile->functions->len, 1));
+	g_autofree uint8_t *does = g_new0(uint8_t, MAX(profile->code.functions->len, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (has(self, i, DIVIDE))
 			does[one->function] |= has(self, i, ROOT) ? TAKES_ROOTS : DIVIDES;
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (does[lode_profile_instruction(profile, i)->function] == TAKES_ROOTS)
 			self->facts[i] |= LODE_BIT(LODE_CODE_ROOTS);
 }
@@ -813,7 +813,7 @@ static bool matches(const char *const *globs, size_t n, const char *text)
 
 static void find_references(LodeCostedCode *self)
 {
-	for (uint32_t i = 0; i < self->context->profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < self->context->profile->code.instructions->len; i++) {
 		if (!has(self, i, ATOMIC))
 			continue;
 		g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, i);
@@ -827,7 +827,7 @@ static void find_references(LodeCostedCode *self)
 LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 {
 	const LodeProfile *profile = context->profile;
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	LodeCostedCode *self = g_new0(LodeCostedCode, 1);
 
 	self->context = context;
@@ -841,7 +841,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	lode_code_shapes_find_bytes(self);
 	find_limits(self);
 	Judge judging = {self,
-		profile->frequency == LODE_FREQUENCY_EXACT
+		profile->run.frequency == LODE_FREQUENCY_EXACT
 			? lode_profile_find_event(profile, "branch-miss")
 			: LODE_NONE,
 		NAN};

@@ -135,7 +135,8 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 	/* A caller without lines is not in the file of what it calls: "main (read.c:26)". */
 	bool is_same = self->function == NULL || strcmp(self->function, function) == 0;
 	if (line != LODE_NONE && self->file == NULL && is_same) {
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, line);
+		const LodeLocation *location = &LODE_AT(
+			profile->code.locations, LodeLocation, line);
 		const char *inlined = function_of_line(context->own, self->instruction);
 		self->file = g_strdup(location->file);
 		self->line = location->line;
@@ -384,7 +385,7 @@ static void join_kernel(LodeDiagnoses *self, const LodeDiagnosisContext *context
 /* Whether objects are made by a run-time environment that collects them: Java, Node.js, Go. */
 static bool collects_garbage(const LodeProfile *profile)
 {
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (lode_profile_image(profile, function->image)->kind == LODE_IMAGE_JIT ||
 			strcmp(function->name, "runtime.mallocgc") == 0)
@@ -600,9 +601,9 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 {
 	LodeDiagnoses *self = lode_diagnoses_new();
 
-	self->seconds = profile->user_seconds + profile->system_seconds;
-	if (!profile->is_kernel_sampled && self->seconds > 0)
-		self->user = profile->user_seconds / self->seconds;
+	self->seconds = profile->run.user_seconds + profile->run.system_seconds;
+	if (!profile->run.is_kernel_sampled && self->seconds > 0)
+		self->user = profile->run.user_seconds / self->seconds;
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profile, own);
 	if (event == LODE_NONE) {
@@ -619,7 +620,8 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 		lode_profile_event(profile, event)->total, self->user, lines, functions->costs,
 		functions->families, functions->family_of, functions->services};
 	self->weight = g_strdup(lode_diagnosis_weight(&context));
-	self->is_too_short = profile->n_samples > 0 && profile->n_samples < LODE_FEWEST_SAMPLES &&
+	self->is_too_short = profile->run.n_samples > 0 &&
+	                     profile->run.n_samples < LODE_FEWEST_SAMPLES &&
 	                     self->seconds < LONG_SECONDS;
 	lode_wait_diagnoses_add(self, &context, rules);
 	if (self->is_too_short) {

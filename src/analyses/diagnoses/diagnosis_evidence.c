@@ -169,7 +169,7 @@ static void add_rounds(LodeDiagnosis *self, const LodeCostedCode *code)
 static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeLoop *loop = main_loop(self, code);
-	const LodeMemoryRates *rates = &code->context->profile->rates;
+	const LodeMemoryRates *rates = &code->context->profile->run.rates;
 	bool is_store = strcmp(self->cause, "store-bound") == 0;
 
 	if (loop == NULL || !(loop->iteration_ns > 0) ||
@@ -206,7 +206,7 @@ static LodePooledWindows pool_of(const LodeCostedCode *code, const bool *is_of)
 	const LodeProfile *profile = code->context->profile;
 	g_autoptr(GArray) instructions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (is_of[i])
 			g_array_append_val(instructions, i);
 	return lode_pooled_windows(
@@ -215,7 +215,7 @@ static LodePooledWindows pool_of(const LodeCostedCode *code, const bool *is_of)
 
 static LodePooledWindows pool_places(const LodeDiagnosis *self, const LodeCostedCode *code)
 {
-	g_autofree bool *is_of = g_new0(bool, code->context->profile->instructions->len + 1);
+	g_autofree bool *is_of = g_new0(bool, code->context->profile->code.instructions->len + 1);
 
 	for (guint i = 0; i < self->at->len; i++)
 		is_of[g_array_index(self->at, LodeFindingPlace, i).instruction] = true;
@@ -225,7 +225,7 @@ static LodePooledWindows pool_places(const LodeDiagnosis *self, const LodeCosted
 /* Those of the branches, jumps and calls to the places: where one is mispredicted its ways wait. */
 static LodePooledWindows pool_sources(const LodeDiagnosis *self, const LodeCostedCode *code)
 {
-	g_autofree bool *is_of = g_new0(bool, code->context->profile->instructions->len + 1);
+	g_autofree bool *is_of = g_new0(bool, code->context->profile->code.instructions->len + 1);
 
 	for (guint i = 0; i < self->at->len; i++) {
 		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
@@ -242,14 +242,14 @@ static LodePooledWindows pool_sources(const LodeDiagnosis *self, const LodeCoste
 static LodePooledWindows pool_functions(const LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
-	g_autofree bool *is_of = g_new0(bool, profile->instructions->len + 1);
-	g_autofree bool *functions = g_new0(bool, profile->functions->len + 1);
+	g_autofree bool *is_of = g_new0(bool, profile->code.instructions->len + 1);
+	g_autofree bool *functions = g_new0(bool, profile->code.functions->len + 1);
 
 	for (guint i = 0; i < self->at->len; i++) {
 		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
 		functions[lode_profile_instruction(profile, at)->function] = true;
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		is_of[i] = functions[lode_profile_instruction(profile, i)->function];
 	return pool_of(code, is_of);
 }

@@ -89,7 +89,7 @@ static void add_part(Diagnosing *self, const LodeServiceRule *rule, const char *
 static void take_events(Diagnosing *self)
 {
 	const LodeProfile *profile = self->context->profile;
-	guint n = profile->events->len;
+	guint n = profile->code.events->len;
 	g_autofree const LodeServiceRule **rules = g_new0(const LodeServiceRule *, MAX(n, 1));
 	g_autofree const char **names = g_new0(const char *, MAX(n, 1));
 
@@ -106,10 +106,10 @@ static void take_events(Diagnosing *self)
 			: strcmp(name, "interrupt") == 0  ? INTERRUPTS
 							  : UNKNOWN);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
-		for (uint32_t k = LODE_AT(profile->cost_starts, uint32_t, i);
-			k < LODE_AT(profile->cost_starts, uint32_t, i + 1); k++) {
-			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, k);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
+		for (uint32_t k = LODE_AT(profile->code.cost_starts, uint32_t, i);
+			k < LODE_AT(profile->code.cost_starts, uint32_t, i + 1); k++) {
+			const LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, k);
 			add_part(self, rules[cost->event], names[cost->event], i, cost->value);
 		}
 }
@@ -152,7 +152,7 @@ static double take_calls(Diagnosing *self, bool is_all, double *out_direct)
 	const LodeProfile *profile = context->profile;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t function = function_of(self, i);
 		double weight = lode_profile_event_value(profile, context->event, i);
 		if (!lode_profile_set_has(profile,
@@ -227,7 +227,7 @@ static GArray *find_callers(const Diagnosing *self, uint32_t event, const bool *
 		bool is_in_kernel = at != sample->stack;
 		if (at == LODE_NONE ||
 			(is_marked != NULL &&
-				(is_in_kernel != context->profile->is_kernel_sampled ||
+				(is_in_kernel != context->profile->run.is_kernel_sampled ||
 					!is_marked[lode_function_costs_at_stack(
 						context->costs, at)])))
 			continue;
@@ -287,7 +287,7 @@ static uint32_t find_most(const LodeProfile *profile, uint32_t event)
 	uint32_t most = LODE_NONE;
 	double value = 0;
 
-	for (uint32_t i = 0; event != LODE_NONE && i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; event != LODE_NONE && i < profile->code.instructions->len; i++) {
 		double one = lode_profile_event_value(profile, event, i);
 		if (one > value) {
 			value = one;
@@ -317,7 +317,7 @@ static void add_callers_of_most(const Diagnosing *self, uint32_t most, GArray *c
 	if (service != NULL || own == LODE_NONE || !lode_own_lines_is_own(context->own, own) ||
 		lode_is_system_library(lode_function_cost_at(context->costs, function)->image))
 		return;
-	const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, own);
+	const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, own);
 	const Caller added = {
 		lode_profile_function(profile, function)->name, location->file, location->line, 1};
 	g_array_append_val(callers, added);
@@ -567,7 +567,7 @@ static const char *judge(const Diagnosing *self, double seconds, double at_calls
 {
 	const LodeProfile *profile = self->context->profile;
 	double faults = count_faults(profile), total = self->context->total;
-	double samples = total > 0 ? at_calls / total * profile->n_samples : 0;
+	double samples = total > 0 ? at_calls / total * profile->run.n_samples : 0;
 	double least = faults * FAULT_MOST < FEW * seconds ? LEAST_LEFT_SHARE : LEAST_SHARE;
 	bool has_calls = samples >= LEAST_SAMPLES && at_calls >= least * total;
 
@@ -583,15 +583,15 @@ static const char *judge(const Diagnosing *self, double seconds, double at_calls
 static bool is_by_threads(const LodeProfile *profile, bool is_known)
 {
 	return profile->thread_times->len * (is_known ? THREAD_USUAL : THREAD_MOST) >=
-	       0.5 * profile->system_seconds;
+	       0.5 * profile->run.system_seconds;
 }
 
 static void add_accounted(Diagnosing *self)
 {
 	const LodeDiagnosisContext *context = self->context;
 	const LodeProfile *profile = context->profile;
-	double all = profile->user_seconds + profile->system_seconds,
-	       seconds = profile->system_seconds, share = seconds / all, called = 0,
+	double all = profile->run.user_seconds + profile->run.system_seconds,
+	       seconds = profile->run.system_seconds, share = seconds / all, called = 0,
 	       error = lode_profile_system_error(profile) / all, faults = count_faults(profile);
 	double direct = 0, at_calls = take_calls(self, true, &direct);
 	const char *family = judge(self, seconds, at_calls), *name = NULL;
@@ -671,9 +671,9 @@ void lode_kernel_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *c
 		.strings = g_string_chunk_new(1 << 10),
 		.parts = g_array_new(FALSE, FALSE, sizeof(Part))};
 
-	if (context->profile->is_kernel_sampled)
+	if (context->profile->run.is_kernel_sampled)
 		add_all_sampled(&self);
-	else if (context->profile->user_seconds + context->profile->system_seconds > 0)
+	else if (context->profile->run.user_seconds + context->profile->run.system_seconds > 0)
 		add_accounted(&self);
 	lode_service_rules_free(self.rules);
 	g_string_chunk_free(self.strings);

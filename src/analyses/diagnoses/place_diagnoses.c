@@ -74,13 +74,13 @@ static bool is_service(const LodeDiagnosisContext *context, uint32_t function)
 /* The words of each set of attributes, and of each fact. */
 static LodeCauseWords *words_of_sets(const LodeProfile *profile, const LodeCauseRules *rules)
 {
-	guint n_attributes = profile->attributes->len, n = profile->attribute_sets->len;
+	guint n_attributes = profile->code.attributes->len, n = profile->code.attribute_sets->len;
 	LodeCauseWords *sets = g_new0(LodeCauseWords, n + 1);
 	g_autofree LodeCauseWords *words = g_new0(LodeCauseWords, n_attributes + 1);
 
 	for (guint i = 0; i < n_attributes; i++)
 		lode_cause_rules_add_words(
-			rules, g_ptr_array_index(profile->attributes, i), &words[i]);
+			rules, g_ptr_array_index(profile->code.attributes, i), &words[i]);
 	for (guint i = 0; i < n; i++) {
 		uint32_t n_members;
 		const uint32_t *members = lode_profile_set_members(profile, i, &n_members);
@@ -140,7 +140,7 @@ static const char *const causes_of_instructions[] = {"system-call", "service-ran
 
 static Diagnosed *find_diagnosed(const LodeDiagnosisContext *context)
 {
-	guint n = context->profile->functions->len;
+	guint n = context->profile->code.functions->len;
 	Diagnosed *diagnosed = g_new0(Diagnosed, MAX(n, 1));
 
 	for (uint32_t i = 0; i < n; i++)
@@ -174,7 +174,7 @@ static void find_rules(Search *self)
 		g_autofree char *name = lode_code_fact_name(i);
 		lode_cause_rules_add_words(self->rules, name, &words.facts[i]);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		Diagnosed by = diagnosed[lode_profile_instruction(profile, i)->function];
 		if (by == BY_NONE)
 			continue;
@@ -216,18 +216,18 @@ static void add_around(Around *around, const Search *self, uint32_t instruction)
 static void find_others(Search *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
-	g_autofree Around *blocks = g_new0(Around, MAX(profile->blocks->len, 1));
-	g_autofree Around *functions = g_new0(Around, MAX(profile->functions->len, 1));
+	g_autofree Around *blocks = g_new0(Around, MAX(profile->code.blocks->len, 1));
+	g_autofree Around *functions = g_new0(Around, MAX(profile->code.functions->len, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (one->block == LODE_NONE)
 			continue;
 		add_around(&blocks[one->block], self, i);
 		add_around(&functions[one->function], self, i);
 	}
-	for (guint i = 0; i < profile->blocks->len; i++) {
-		const LodeBlock *block = &LODE_AT(profile->blocks, LodeBlock, i);
+	for (guint i = 0; i < profile->code.blocks->len; i++) {
+		const LodeBlock *block = &LODE_AT(profile->code.blocks, LodeBlock, i);
 		const Around *around = &blocks[i], *function = &functions[block->function];
 		if (around->n == 0)
 			continue;
@@ -424,7 +424,7 @@ static void add_functions(const Search *self, LodeDiagnosis *diagnosis, const GA
 static void add_diagnosis(Search *self, const GArray *parts, guint first, guint end)
 {
 	const LodeDiagnosisContext *context = self->code->context;
-	g_autofree bool *is_of = g_new0(bool, context->profile->functions->len + 1);
+	g_autofree bool *is_of = g_new0(bool, context->profile->code.functions->len + 1);
 	g_autoptr(LodeDiagnosis) diagnosis = lode_diagnosis_new(
 		self->cause, end - first == 1 ? LODE_SCOPE_FUNCTION : LODE_SCOPE_FUNCTIONS);
 	double weight = 0, base = 0;
@@ -537,8 +537,8 @@ void lode_place_diagnoses_add(
 	g_autoptr(GHashTable) instructions_of = g_hash_table_new_full(
 		g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
 	g_autofree const LodeCauseRule **found = g_new0(
-		const LodeCauseRule *, MAX(profile->instructions->len, 1));
-	g_autofree double *others = g_new0(double, MAX(profile->blocks->len, 1));
+		const LodeCauseRule *, MAX(profile->code.instructions->len, 1));
+	g_autofree double *others = g_new0(double, MAX(profile->code.blocks->len, 1));
 	Search self = {out, code, rules, found, instructions_of, others, NULL, NULL};
 
 	if (!(code->context->total > 0))

@@ -148,7 +148,7 @@ static bool is_pure(Search *self, uint32_t function, unsigned depth);
 /* Whether all that an instruction calls or jumps to in other functions gives the same again. */
 static bool calls_pure(Search *self, uint32_t instruction, unsigned depth)
 {
-	const GArray *edges = self->profile->edges;
+	const GArray *edges = self->profile->code.edges;
 	uint32_t around = row_of(self, instruction)->function;
 
 	for (guint i = LODE_PARTITION_POINT(
@@ -238,7 +238,7 @@ static bool has_line(
 		                        ? lode_own_lines_find(self->code->context->own, at)
 		                        : LODE_NONE;
 		const LodeLocation *location = line != LODE_NONE
-		                                       ? &LODE_AT(self->profile->locations,
+		                                       ? &LODE_AT(self->profile->code.locations,
 								 LodeLocation, line)
 		                                       : NULL;
 		if (location != NULL && location->line == caller->line &&
@@ -327,7 +327,8 @@ static bool is_of_loop(uint32_t stack, const void *data)
 	const Asked *asked = data;
 	const Search *self = asked->search;
 	const LodeStacks *stacks = self->profile->stacks;
-	uint32_t at = lode_stacks_instruction(stacks, stack), n = self->profile->instructions->len;
+	uint32_t at = lode_stacks_instruction(stacks, stack),
+		 n = self->profile->code.instructions->len;
 	bool is_of = at < n && self->code->loops[at] == asked->loop;
 
 	for (; stack != LODE_NONE && !is_of;
@@ -350,7 +351,7 @@ static void drop_inside(Search *self, uint32_t function, double time)
 		uint32_t at = one->at->len > 0
 		                      ? g_array_index(one->at, LodeFindingPlace, 0).instruction
 		                      : one->instruction;
-		if (at < self->profile->instructions->len &&
+		if (at < self->profile->code.instructions->len &&
 			row_of(self, at)->function == function && one->time <= 1.1 * time &&
 			(one->scope == LODE_SCOPE_SERVICE || one->scope == LODE_SCOPE_LOOP ||
 				one->scope == LODE_SCOPE_FUNCTION))
@@ -486,8 +487,8 @@ static void look_at_recursion(Search *self, uint32_t function)
 		weight += self->code->weights[row->first_instruction + i];
 	if (weight < LEAST_OF_RECURSION * self->code->context->total || !is_own(self, function))
 		return;
-	for (guint i = 0; i < self->profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(self->profile->edges, LodeEdge, i);
+	for (guint i = 0; i < self->profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(self->profile->code.edges, LodeEdge, i);
 		if (edge->kind != LODE_EDGE_CALL ||
 			row_of(self, edge->source)->function != function ||
 			row_of(self, edge->target)->function != function)
@@ -507,14 +508,14 @@ void lode_repeated_calls_add(
 	LodeDiagnoses *out, const LodeCostedCode *code, const LodeCauseRules *rules)
 {
 	const LodeProfile *profile = code->context->profile;
-	g_autofree uint8_t *purities = g_new0(uint8_t, MAX(profile->functions->len, 1));
-	g_autofree bool *is_told = g_new0(bool, MAX(profile->functions->len, 1));
+	g_autofree uint8_t *purities = g_new0(uint8_t, MAX(profile->code.functions->len, 1));
+	g_autofree bool *is_told = g_new0(bool, MAX(profile->code.functions->len, 1));
 	Search self = {out, code, profile, rules, purities, is_told};
 
 	if (!(code->context->total > 0))
 		return;
-	for (guint i = 0; i < profile->edges->len; i++)
-		look_at_call(&self, &LODE_AT(profile->edges, LodeEdge, i));
-	for (uint32_t i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		look_at_call(&self, &LODE_AT(profile->code.edges, LodeEdge, i));
+	for (uint32_t i = 0; i < profile->code.functions->len; i++)
 		look_at_recursion(&self, i);
 }

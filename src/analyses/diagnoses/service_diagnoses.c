@@ -157,7 +157,7 @@ static void add_evidence(
 static bool is_compiled(const LodeServiceParts *self, uint32_t function)
 {
 	const char *path = lode_function_cost_at(self->context->costs, function)->image;
-	const GArray *images = self->context->profile->images;
+	const GArray *images = self->context->profile->code.images;
 
 	for (guint i = 0; i < images->len; i++)
 		if (LODE_AT(images, LodeImage, i).kind == LODE_IMAGE_JIT &&
@@ -305,7 +305,7 @@ static bool is_in_machine(const LodeServiceParts *self, guint begin, guint end, 
 		const LodeServicePart *part = lode_service_part_at(self, i);
 		const char *image =
 			lode_function_cost_at(self->context->costs, part->service)->image;
-		bool is_compiled = part->service < profile->functions->len &&
+		bool is_compiled = part->service < profile->code.functions->len &&
 		                   lode_profile_image(profile,
 					   lode_profile_function(profile, part->service)->image)
 		                                   ->kind == LODE_IMAGE_JIT;
@@ -352,7 +352,8 @@ static const LodeServiceRule *rule_of_chains(const LodeServiceParts *self,
 		"a look-up goes over %.3g%s keys of its bucket on average (%s); with a good hash, "
 		"over two at most",
 		chains.rounds, chains.is_least ? " or more" : "",
-		self->context->profile->frequency == LODE_FREQUENCY_EXACT ? "counted" : "windows");
+		self->context->profile->run.frequency == LODE_FREQUENCY_EXACT ? "counted"
+									      : "windows");
 	return rule->chains;
 }
 

@@ -64,11 +64,11 @@ static void take_place(LodeDiagnosis *self, const LodeProfile *profile, const Su
 {
 	const LodeSharingAccess *access = sum->heaviest;
 
-	if (access->function < profile->functions->len)
+	if (access->function < profile->code.functions->len)
 		self->function = g_strdup(lode_profile_function(profile, access->function)->name);
-	if (access->location < profile->locations->len) {
+	if (access->location < profile->code.locations->len) {
 		const LodeLocation *location = &LODE_AT(
-			profile->locations, LodeLocation, access->location);
+			profile->code.locations, LodeLocation, access->location);
 		self->file = g_strdup(location->file);
 		self->line = location->line;
 	}
@@ -85,7 +85,7 @@ static void take_instructions(
 	const LodeProfile *profile = context->profile;
 	uint32_t last = LODE_NONE;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t function = lode_profile_instruction(profile, i)->function;
 		uint32_t location = lode_profile_instruction(profile, i)->location;
 		double weight = lode_profile_event_value(profile, context->event, i);

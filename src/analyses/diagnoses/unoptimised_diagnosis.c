@@ -145,11 +145,11 @@ static Verdict judge(
 static bool *find_functions(const LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
-	guint n = profile->functions->len;
+	guint n = profile->code.functions->len;
 	bool *found = g_new0(bool, MAX(n, 1));
 	g_autofree Verdict *verdicts = g_new0(Verdict, MAX(n, 1));
-	g_autofree double *all = g_new0(double, MAX(profile->images->len, 1));
-	g_autofree double *sure = g_new0(double, MAX(profile->images->len, 1));
+	g_autofree double *all = g_new0(double, MAX(profile->code.images->len, 1));
+	g_autofree double *sure = g_new0(double, MAX(profile->code.images->len, 1));
 	LodeRegisterUseCache *cache = lode_register_use_cache_new();
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -198,7 +198,7 @@ static double take_places(
 	uint32_t last = LODE_NONE;
 	double weight = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t function = lode_profile_instruction(profile, i)->function;
 		if (!is_unoptimised[function] || code->weights[i] <= 0)
 			continue;

@@ -872,7 +872,7 @@ static LodeObservations *observe(
 	LodeProfile alike = *profile;
 
 	if (!is_counted)
-		alike.frequency = LODE_FREQUENCY_INFERRED;
+		alike.run.frequency = LODE_FREQUENCY_INFERRED;
 	return lode_observations_new(&alike, graph, weight);
 }
 
@@ -881,8 +881,8 @@ LodeSharedFindings *lode_findings_fit_shared(const LodeProfile *const profiles[2
 	const LodeProgress *progress, GError **error)
 {
 	LodeMiningParameters own = own_parameters(parameters);
-	bool is_counted = profiles[0]->frequency != LODE_FREQUENCY_INFERRED &&
-	                  profiles[1]->frequency != LODE_FREQUENCY_INFERRED;
+	bool is_counted = profiles[0]->run.frequency != LODE_FREQUENCY_INFERRED &&
+	                  profiles[1]->run.frequency != LODE_FREQUENCY_INFERRED;
 
 	lode_progress_report(progress, "fitting findings", 0, 0, NULL);
 	g_autoptr(LodeFlowGraph) first = lode_flow_graph_build(profiles[0], &own, error);

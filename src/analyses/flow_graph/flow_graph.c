@@ -208,21 +208,21 @@ LODE_ORDER(compare_names, NamedId, strcmp(left->name, right->name))
 /* Renumbers attributes by the bytes of their names and writes the classes in the new ids. */
 static void pack_attributes(LodeFlowGraph *graph, const LodeProfile *names)
 {
-	uint32_t n = graph->n_attributes = names->attributes->len;
+	uint32_t n = graph->n_attributes = names->code.attributes->len;
 	g_autofree NamedId *order = g_new(NamedId, n + 1);
 	g_autofree uint32_t *new_ids = g_new(uint32_t, n + 1);
 
 	for (uint32_t i = 0; i < n; i++)
-		order[i] = (NamedId){g_ptr_array_index(names->attributes, i), i};
+		order[i] = (NamedId){g_ptr_array_index(names->code.attributes, i), i};
 	qsort(order, n, sizeof(*order), compare_names);
 	graph->attribute_names = g_new0(char *, n + 1);
 	for (uint32_t i = 0; i < n; i++) {
 		graph->attribute_names[i] = g_strdup(order[i].name);
 		new_ids[order[i].old_id] = i;
 	}
-	graph->n_classes = names->attribute_sets->len;
+	graph->n_classes = names->code.attribute_sets->len;
 	graph->class_starts = g_new0(uint32_t, graph->n_classes + 1);
-	graph->class_members = g_new(uint32_t, names->set_members->len + 1);
+	graph->class_members = g_new(uint32_t, names->code.set_members->len + 1);
 	for (uint32_t i = 0; i < graph->n_classes; i++) {
 		uint32_t n_members;
 		const uint32_t *old = lode_profile_set_members(names, i, &n_members);

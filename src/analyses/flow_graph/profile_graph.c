@@ -55,8 +55,8 @@ static bool check_namespace(const LodeProfile *profile, const char *name, GError
 {
 	if (strchr(name, ':') == NULL && lode_namespaces_have(own_namespaces, name))
 		return true;
-	for (guint i = 0; i < profile->attributes->len; i++)
-		if (has_namespace(g_ptr_array_index(profile->attributes, i), name))
+	for (guint i = 0; i < profile->code.attributes->len; i++)
+		if (has_namespace(g_ptr_array_index(profile->code.attributes, i), name))
 			return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		"no attribute of this profile has the namespace '%s' (lode's own are %s)", name,
@@ -73,7 +73,7 @@ static bool attribute_filter_init(AttributeFilter *self, const LodeProfile *prof
 	*self = (AttributeFilter){0};
 	self->excludes = g_ptr_array_new_with_free_func(
 		(GDestroyNotify)(void (*)(void))g_pattern_spec_free);
-	if (wanted == NULL && profile->frequency != LODE_FREQUENCY_GIVEN) {
+	if (wanted == NULL && profile->run.frequency != LODE_FREQUENCY_GIVEN) {
 		wanted = LODE_NAMESPACES_MINED;
 		add_excludes(self, default_excludes);
 	}
@@ -179,17 +179,17 @@ static bool choose_events(Construction *self, GError **error)
 	const char *weight = self->parameters->weight;
 
 	self->weight_event = weight != NULL ? lode_profile_find_event(profile, weight)
-	                                    : profile->weight_event;
+	                                    : profile->code.weight_event;
 	if (self->weight_event == LODE_NONE) {
 		g_autoptr(GString) names = g_string_new(NULL);
-		for (guint i = 0; i < profile->events->len; i++)
+		for (guint i = 0; i < profile->code.events->len; i++)
 			g_string_append_printf(names, " %s", lode_profile_event(profile, i)->name);
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no event '%s' in this profile; it has:%s", weight != NULL ? weight : "",
 			names->str);
 		return false;
 	}
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		if (i != self->weight_event && !is_plain_count(profile, event) &&
 			!has_twin_column(self, i))
@@ -221,7 +221,7 @@ static double typical_value(const LodeProfile *profile, uint32_t event)
 	/* Samples are whole only where they were taken. */
 	if (sampled != LODE_NONE)
 		event = sampled;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		double value = lode_profile_event_value(profile, event, i);
 		if (value > 0)
 			g_array_append_val(values, value);
@@ -241,7 +241,7 @@ static double typical_value(const LodeProfile *profile, uint32_t event)
 static void choose_event_attributes(Construction *self, uint32_t event, EventAttributes *out)
 {
 	const LodeProfile *profile = self->profile;
-	bool is_exact = profile->frequency == LODE_FREQUENCY_EXACT;
+	bool is_exact = profile->run.frequency == LODE_FREQUENCY_EXACT;
 	g_autofree char *first = lode_event_attribute(lode_profile_event(profile, event));
 
 	for (unsigned i = 0; i < LODE_N_EVENT_GRADES; i++) {
@@ -260,7 +260,7 @@ static void choose_event_attributes(Construction *self, uint32_t event, EventAtt
 
 static void choose_attributes(Construction *self)
 {
-	const GPtrArray *attributes = self->profile->attributes;
+	const GPtrArray *attributes = self->profile->code.attributes;
 
 	self->kept = g_new(uint32_t, attributes->len + 1);
 	for (guint i = 0; i < attributes->len; i++) {
@@ -298,7 +298,7 @@ static void add_shares(Construction *self, uint32_t event, uint32_t wanted, uint
 
 static void prepare_slots(Construction *self)
 {
-	uint32_t n = self->profile->events->len;
+	uint32_t n = self->profile->code.events->len;
 
 	self->n_slots = self->events->len + 1 + self->ev_events->len;
 	self->values = g_new0(double, self->n_slots);
@@ -327,14 +327,14 @@ static void add_value(Construction *self, uint32_t event, double value)
 static void read_slots(Construction *self, uint32_t instruction)
 {
 	const LodeProfile *profile = self->profile;
-	uint32_t end = LODE_AT(profile->cost_starts, uint32_t, instruction + 1);
+	uint32_t end = LODE_AT(profile->code.cost_starts, uint32_t, instruction + 1);
 
 	memset(self->own, 0, sizeof(double) * self->n_slots);
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		if (lode_profile_event(profile, i)->kind == LODE_EVENT_COUNT)
 			add_value(self, i, lode_profile_instruction(profile, instruction)->count);
-	for (uint32_t i = LODE_AT(profile->cost_starts, uint32_t, instruction); i < end; i++) {
-		const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, i);
+	for (uint32_t i = LODE_AT(profile->code.cost_starts, uint32_t, instruction); i < end; i++) {
+		const LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, i);
 		add_value(self, cost->event, cost->value);
 	}
 }
@@ -480,7 +480,7 @@ static void add_function(Construction *self, uint32_t index, bool is_mined)
 static void add_edge(Construction *self, uint32_t source, uint32_t target, double count)
 {
 	uint32_t from = self->vertices[source], to = self->vertices[target];
-	uint32_t n = self->profile->instructions->len;
+	uint32_t n = self->profile->code.instructions->len;
 
 	if (from == LODE_NONE || to == LODE_NONE)
 		return;
@@ -513,10 +513,10 @@ static void find_calls(Construction *self)
 
 	if (!self->parameters->across_calls)
 		return;
-	self->is_call = g_new0(bool, profile->instructions->len + 1);
-	self->returned = g_new0(double, profile->instructions->len + 1);
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	self->is_call = g_new0(bool, profile->code.instructions->len + 1);
+	self->returned = g_new0(double, profile->code.instructions->len + 1);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->kind == LODE_EDGE_CALL)
 			self->is_call[edge->source] = true;
 	}
@@ -526,8 +526,8 @@ static void add_call_edges(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (!is_between_functions(edge) || !is_followed(self, edge))
 			continue;
 		lode_flow_graph_builder_add_edge(self->builder, self->vertices[edge->source],
@@ -553,13 +553,13 @@ static void add_edges(Construction *self)
 	const LodeProfile *profile = self->profile;
 
 	add_call_edges(self);
-	for (uint32_t i = 0; i + 1 < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i + 1 < profile->code.instructions->len; i++) {
 		double count = lode_profile_instruction(profile, i)->next_count;
 		if (count >= 0)
 			add_straight_edge(self, i, i + 1, count);
 	}
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		uint32_t from = lode_profile_instruction(profile, edge->source)->function;
 		uint32_t to = lode_profile_instruction(profile, edge->target)->function;
 		if (is_between_functions(edge) || from != to)
@@ -596,15 +596,16 @@ static void construct(Construction *self)
 	g_autofree const char **names = g_new0(const char *, self->events->len + 1);
 
 	for (guint i = 0; i < self->events->len; i++)
-		names[i] = LODE_AT(profile->events, LodeEvent, LODE_AT(self->events, uint32_t, i))
+		names[i] = LODE_AT(
+			profile->code.events, LodeEvent, LODE_AT(self->events, uint32_t, i))
 		                   .name;
 	self->builder = lode_flow_graph_builder_new(names, self->events->len);
 	choose_attributes(self);
 	prepare_slots(self);
-	self->vertices = g_new(uint32_t, profile->instructions->len + 1);
-	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
+	self->vertices = g_new(uint32_t, profile->code.instructions->len + 1);
+	memset(self->vertices, 0xff, sizeof(uint32_t) * (profile->code.instructions->len + 1));
 	find_calls(self);
-	for (uint32_t i = 0; i < profile->functions->len; i++)
+	for (uint32_t i = 0; i < profile->code.functions->len; i++)
 		add_function(self, i,
 			lode_function_filter_has(
 				&self->functions, profile, lode_profile_function(profile, i)));

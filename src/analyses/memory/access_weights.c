@@ -32,7 +32,7 @@ static bool has_address(const LodeMemorySample *sample)
 static Sampled *sampled_at(
 	const LodeProfile *profile, Sampled *sampled, const LodeMemorySample *sample)
 {
-	if (sample->access_instruction >= profile->instructions->len)
+	if (sample->access_instruction >= profile->code.instructions->len)
 		return NULL;
 	return &sampled[(size_t)sample->access_instruction * N_OPERANDS +
 			MIN(sample->operand, N_OPERANDS - 1)];
@@ -65,7 +65,7 @@ static bool *find_left(const LodeProfile *profile)
 static void weigh(LodeProfile *profile, LodeAccessWeights *weights)
 {
 	const guint n = profile->memory->samples->len;
-	const uint32_t n_instructions = profile->instructions->len;
+	const uint32_t n_instructions = profile->code.instructions->len;
 	g_autofree bool *are_left = find_left(profile);
 	g_autofree uint16_t *accesses = lode_profile_mark_sets(
 		profile, accessing, G_N_ELEMENTS(accessing));
@@ -123,7 +123,7 @@ bool lode_access_weights_apply(LodeProfile *profile, LodeAccessWeights *out_weig
 			"import' without --simulate keeps those");
 		return false;
 	}
-	if (profile->frequency != LODE_FREQUENCY_EXACT) {
+	if (profile->run.frequency != LODE_FREQUENCY_EXACT) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"executions were not counted, and time is not accesses; import the "
 			"recording together with callgrind's counts of the same program, or "

@@ -120,7 +120,7 @@ void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profil
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = samples != NULL ? samples[i] : (uint32_t)i;
 		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, row);
-		if (sample->event >= profile->events->len || are_faults[sample->event] ||
+		if (sample->event >= profile->code.events->len || are_faults[sample->event] ||
 			(event != LODE_NONE && sample->event != event) ||
 			!lode_address_loss_counts(sample->rule, sample->reason))
 			continue;
@@ -224,7 +224,7 @@ static GArray *choose_events(const LodeProfile *profile, const LodeMemoryCoverag
 
 	g_array_set_clear_func(chosen, clear_coverage);
 	for (int faults = 0; faults < 2 && chosen->len == 0; faults++)
-		for (guint i = 0; i < profile->events->len; i++)
+		for (guint i = 0; i < profile->code.events->len; i++)
 			if (are_faults[i] == (faults != 0) && events[i].total.n_samples > 0)
 				g_array_append_val(chosen, events[i]);
 	return chosen;
@@ -234,7 +234,7 @@ GArray *lode_memory_coverage_new(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
 {
 	const LodeMemory *memory = profile->memory;
-	guint n_events = profile->events->len;
+	guint n_events = profile->code.events->len;
 	g_autofree LodeMemoryCoverage *events = g_new0(LodeMemoryCoverage, n_events + 1);
 	size_t n = samples != NULL ? n_samples : memory->samples->len;
 

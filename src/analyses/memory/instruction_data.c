@@ -38,13 +38,13 @@ static GArray *collect_uses(LodeInstructionData *self, const LodeProfile *profil
 		if (are_faults[sample->event] || sample->event == apart ||
 			(event != LODE_NONE && sample->event != event))
 			continue;
-		if (sample->access_function < profile->functions->len) {
+		if (sample->access_function < profile->code.functions->len) {
 			lode_access_totals_add(
 				&self->functions[sample->access_function], sample, i);
 			if (!has_address)
 				self->unresolved[sample->access_function] += sample->weight;
 		}
-		if (use.instruction < profile->instructions->len)
+		if (use.instruction < profile->code.instructions->len)
 			g_array_append_val(uses, use);
 	}
 	if (uses->len > 0)
@@ -87,8 +87,8 @@ LodeInstructionData *lode_instruction_data_new(const LodeProfile *profile)
 
 	self->rows = g_array_new(FALSE, FALSE, sizeof(LodeInstructionDatum));
 	self->objects = g_array_new(FALSE, FALSE, sizeof(LodeInstructionObject));
-	self->functions = g_new0(LodeAccessTotals, profile->functions->len + 1);
-	self->unresolved = g_new0(double, profile->functions->len + 1);
+	self->functions = g_new0(LodeAccessTotals, profile->code.functions->len + 1);
+	self->unresolved = g_new0(double, profile->code.functions->len + 1);
 	self->is_of_windows = lode_window_samples_event(profile) != LODE_NONE &&
 	                      lode_window_samples_event_apart(profile) == LODE_NONE;
 	g_autoptr(GArray) uses = collect_uses(self, profile);

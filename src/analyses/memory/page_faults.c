@@ -6,15 +6,15 @@
 
 bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
 {
-	return event < profile->events->len &&
+	return event < profile->code.events->len &&
 	       lode_is_page_fault_event(lode_profile_event(profile, event)->name);
 }
 
 bool *lode_page_faults_events(const LodeProfile *profile)
 {
-	bool *are_faults = g_new0(bool, profile->events->len + 1);
+	bool *are_faults = g_new0(bool, profile->code.events->len + 1);
 
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		are_faults[i] = lode_page_faults_is_event(profile, i);
 	return are_faults;
 }

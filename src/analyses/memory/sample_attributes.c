@@ -52,14 +52,14 @@ static void find_opcodes(LodeSampleAttributes *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	self->opcodes = g_new0(const char *, profile->attribute_sets->len + 1);
-	for (guint i = 0; i < profile->attribute_sets->len; i++)
+	self->opcodes = g_new0(const char *, profile->code.attribute_sets->len + 1);
+	for (guint i = 0; i < profile->code.attribute_sets->len; i++)
 		self->opcodes[i] = lode_profile_set_value(profile, i, "op:");
 }
 
 static void name_places(LodeSampleAttributes *self)
 {
-	const GArray *locations = self->profile->locations;
+	const GArray *locations = self->profile->code.locations;
 
 	self->places = g_new0(const char *, locations->len + 1);
 	for (guint i = 0; i < locations->len; i++) {
@@ -222,7 +222,7 @@ static LodeValue get_time(Self self, Sample sample)
 
 static LodeValue get_event(Self self, Sample sample)
 {
-	if (sample->event >= self->profile->events->len)
+	if (sample->event >= self->profile->code.events->len)
 		return lode_value_none();
 	return lode_value_of_text(lode_profile_event(self->profile, sample->event)->name);
 }
@@ -246,7 +246,7 @@ static uint32_t instruction_number(Self self, Sample sample)
 
 	if (sample->access_pc == 0 || sample->access_pc == sample->pc)
 		index = index != LODE_NONE ? index : sample->instruction;
-	return index < self->profile->instructions->len ? index : LODE_NONE;
+	return index < self->profile->code.instructions->len ? index : LODE_NONE;
 }
 
 static const LodeInstruction *instruction_of(Self self, Sample sample)
@@ -264,7 +264,7 @@ uint32_t lode_sample_attributes_function(
 
 	if (index == LODE_NONE && instruction != NULL)
 		index = instruction->function;
-	return index < self->profile->functions->len ? index : LODE_NONE;
+	return index < self->profile->code.functions->len ? index : LODE_NONE;
 }
 
 static const LodeFunction *function_of(Self self, Sample sample)
@@ -287,7 +287,7 @@ static LodeValue get_image(Self self, Sample sample)
 {
 	const LodeFunction *function = function_of(self, sample);
 
-	if (function == NULL || function->image >= self->profile->images->len)
+	if (function == NULL || function->image >= self->profile->code.images->len)
 		return lode_value_none();
 	return lode_value_of_text(lode_profile_image(self->profile, function->image)->path);
 }
@@ -298,7 +298,7 @@ static uint32_t location_of(Self self, Sample sample)
 	uint32_t index = instruction != LODE_NONE ? lode_own_lines_find(self->own, instruction)
 	                                          : sample->access_location;
 
-	return index < self->profile->locations->len ? index : LODE_NONE;
+	return index < self->profile->code.locations->len ? index : LODE_NONE;
 }
 
 static LodeValue get_file(Self self, Sample sample)
@@ -307,7 +307,7 @@ static LodeValue get_file(Self self, Sample sample)
 
 	if (index == LODE_NONE)
 		return lode_value_none();
-	return lode_value_of_text(LODE_AT(self->profile->locations, LodeLocation, index).file);
+	return lode_value_of_text(LODE_AT(self->profile->code.locations, LodeLocation, index).file);
 }
 
 static LodeValue get_line(Self self, Sample sample)
@@ -316,7 +316,7 @@ static LodeValue get_line(Self self, Sample sample)
 
 	if (index == LODE_NONE)
 		return lode_value_none();
-	return number_unless_zero(LODE_AT(self->profile->locations, LodeLocation, index).line);
+	return number_unless_zero(LODE_AT(self->profile->code.locations, LodeLocation, index).line);
 }
 
 static LodeValue get_place(Self self, Sample sample)
@@ -330,7 +330,8 @@ static LodeValue get_opcode(Self self, Sample sample)
 {
 	const LodeInstruction *instruction = instruction_of(self, sample);
 
-	if (instruction == NULL || instruction->attribute_set >= self->profile->attribute_sets->len)
+	if (instruction == NULL ||
+		instruction->attribute_set >= self->profile->code.attribute_sets->len)
 		return lode_value_none();
 	return lode_value_of_text(self->opcodes[instruction->attribute_set]);
 }

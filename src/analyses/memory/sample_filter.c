@@ -62,7 +62,7 @@ static bool fail_name(const char *option, const char *what, const char *name, GP
 
 static bool choose_event(Filter *self, const char *name, GError **error)
 {
-	const GArray *events = self->profile->events;
+	const GArray *events = self->profile->code.events;
 	uint32_t found = lode_profile_find_event(self->profile, name);
 
 	if (found != LODE_NONE) {
@@ -81,7 +81,7 @@ static bool choose_events(Filter *self, GError **error)
 
 	if (names == NULL || names[0] == NULL)
 		return true;
-	self->events = g_new0(bool, self->profile->events->len + 1);
+	self->events = g_new0(bool, self->profile->code.events->len + 1);
 	for (size_t i = 0; names[i] != NULL; i++)
 		if (!choose_event(self, names[i], error))
 			return false;
@@ -183,7 +183,7 @@ static bool is_path(const char *path, const char *name)
 
 static bool choose_functions(Filter *self, const char *name, GError **error)
 {
-	const GArray *functions = self->profile->functions;
+	const GArray *functions = self->profile->code.functions;
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	bool is_found = false;
 
@@ -274,7 +274,7 @@ static bool are_groups_of_event(const Filter *self, const LodeExpressionScope *s
  * are accesses in windows added to samples of time. */
 static void choose_default_event(Filter *self, const LodeExpressionScope *scope)
 {
-	guint n_events = self->profile->events->len;
+	guint n_events = self->profile->code.events->len;
 
 	if (self->events != NULL || asks_for_event(self->where) || are_groups_of_event(self, scope))
 		return;

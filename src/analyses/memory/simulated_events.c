@@ -38,7 +38,7 @@ static uint32_t find_traced(const LodeProfile *profile, bool *is_traced)
 
 uint32_t lode_simulated_events_default(const LodeProfile *profile)
 {
-	g_autofree bool *is_traced = g_new0(bool, profile->events->len + 1);
+	g_autofree bool *is_traced = g_new0(bool, profile->code.events->len + 1);
 
 	if (find_traced(profile, is_traced) < 2)
 		return LODE_NONE;
@@ -47,7 +47,7 @@ uint32_t lode_simulated_events_default(const LodeProfile *profile)
 		if (event != LODE_NONE && is_traced[event])
 			return event;
 	}
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		if (is_traced[i])
 			return i;
 	return LODE_NONE;

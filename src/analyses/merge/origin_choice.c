@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
-#include "model/origins.h"
+#include "model/profile.h"
+#include "model/run/origins.h"
 #include "model/stacks.h"
 
 /* A name goes before a number. */
@@ -54,7 +55,7 @@ static void take_counts(LodeProfile *profile, const bool *is_chosen)
 {
 	const GArray *rows = profile->origin_parts->counts;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		lode_profile_instruction(profile, i)->count = 0;
 		lode_profile_instruction(profile, i)->next_count = -1;
 	}
@@ -72,9 +73,9 @@ static void take_counts(LodeProfile *profile, const bool *is_chosen)
 /* Calls are not known by origin: by the share of the entry's executions. */
 static double *share_calls(const LodeProfile *profile)
 {
-	double *entries = g_new0(double, profile->functions->len + 1);
+	double *entries = g_new0(double, profile->code.functions->len + 1);
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (function->n_instructions > 0)
 			entries[i] = lode_profile_instruction(profile, function->first_instruction)
@@ -85,7 +86,7 @@ static double *share_calls(const LodeProfile *profile)
 
 static void take_calls(LodeProfile *profile, const double *entries)
 {
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		LodeFunction *function = lode_profile_function(profile, i);
 		if (function->n_instructions == 0)
 			continue;
@@ -93,12 +94,12 @@ static void take_calls(LodeProfile *profile, const double *entries)
 			lode_profile_instruction(profile, function->first_instruction)->count;
 		function->calls = entries[i] > 0 ? function->calls * count / entries[i] : 0;
 	}
-	for (uint32_t i = 0; i < profile->blocks->len; i++)
-		LODE_AT(profile->blocks, LodeBlock, i).count = 0;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.blocks->len; i++)
+		LODE_AT(profile->code.blocks, LodeBlock, i).count = 0;
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		LodeBlock *block = one->block != LODE_NONE
-		                           ? &LODE_AT(profile->blocks, LodeBlock, one->block)
+		                           ? &LODE_AT(profile->code.blocks, LodeBlock, one->block)
 		                           : NULL;
 		if (block != NULL && block->address == one->address)
 			block->count = one->count;
@@ -111,19 +112,19 @@ static void take_edges(LodeProfile *profile, const bool *is_chosen)
 	const GArray *rows = profile->origin_parts->edges;
 	guint n = 0;
 
-	for (guint i = 0; i < profile->edges->len; i++)
-		LODE_AT(profile->edges, LodeEdge, i).count = -1;
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		LODE_AT(profile->code.edges, LodeEdge, i).count = -1;
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeOriginEdge *row = &LODE_AT(rows, LodeOriginEdge, i);
-		double *count = &LODE_AT(profile->edges, LodeEdge, row->edge).count;
+		double *count = &LODE_AT(profile->code.edges, LodeEdge, row->edge).count;
 		if (is_chosen[row->origin])
 			*count = MAX(*count, 0) + row->count;
 	}
-	for (guint i = 0; i < profile->edges->len; i++)
-		if (LODE_AT(profile->edges, LodeEdge, i).count >= 0)
-			LODE_AT(profile->edges, LodeEdge, n++) = LODE_AT(
-				profile->edges, LodeEdge, i);
-	g_array_set_size(profile->edges, n);
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		if (LODE_AT(profile->code.edges, LodeEdge, i).count >= 0)
+			LODE_AT(profile->code.edges, LodeEdge, n++) = LODE_AT(
+				profile->code.edges, LodeEdge, i);
+	g_array_set_size(profile->code.edges, n);
 }
 
 static void take_totals(LodeProfile *profile, const bool *is_chosen)
@@ -131,29 +132,29 @@ static void take_totals(LodeProfile *profile, const bool *is_chosen)
 	const GArray *rows = profile->origin_parts->totals;
 	g_autoptr(GString) programs = g_string_new(NULL);
 
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		lode_profile_event(profile, i)->total = 0;
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeOriginTotal *row = &LODE_AT(rows, LodeOriginTotal, i);
 		if (is_chosen[row->origin])
 			lode_profile_event(profile, row->event)->total += row->value;
 	}
-	profile->n_samples = profile->n_equal_samples = profile->total_count = 0;
+	profile->run.n_samples = profile->run.n_equal_samples = profile->run.total_count = 0;
 	for (uint32_t i = 0; i < profile->origins->len; i++) {
 		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
 		if (!is_chosen[i])
 			continue;
-		profile->n_samples += origin->n_samples;
-		profile->total_count += origin->total_count;
+		profile->run.n_samples += origin->n_samples;
+		profile->run.total_count += origin->total_count;
 		if (origin->program != NULL)
 			g_string_append_printf(
 				programs, "%s%s", programs->len > 0 ? "; " : "", origin->program);
 	}
 	if (programs->len > 0)
-		profile->program = lode_profile_intern(profile, programs->str);
+		profile->run.program = lode_profile_intern(profile, programs->str);
 	/* These are known only as sums. */
-	profile->user_seconds = profile->system_seconds = profile->wall_seconds = 0;
-	profile->inflow_checked = profile->inflow_equal = 0;
+	profile->run.user_seconds = profile->run.system_seconds = profile->run.wall_seconds = 0;
+	profile->run.inflow_checked = profile->run.inflow_equal = 0;
 }
 
 bool lode_origin_choice_apply(LodeProfile *profile, const char *origins, GError **error)

@@ -2,7 +2,9 @@
 #include "analyses/merge/origin_rows.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/origins.h"
+#include "model/profile.h"
+#include "model/run/origins.h"
+#include "model/run/unresolved.h"
 
 LODE_ORDER(by_instruction_and_origin, LodeOriginCount, LODE_ASCENDING(instruction),
 	LODE_ASCENDING(origin))
@@ -30,8 +32,8 @@ void lode_origin_rows_add_up_costs(LodeProfile *merged, const bool *is_chosen)
 	uint32_t begun = 0;
 
 	g_array_sort(rows, costs_by_instruction);
-	g_array_set_size(merged->costs, 0);
-	g_array_set_size(merged->cost_starts, merged->instructions->len + 1);
+	g_array_set_size(merged->code.costs, 0);
+	g_array_set_size(merged->code.cost_starts, merged->code.instructions->len + 1);
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeOriginCost *row = &LODE_AT(rows, LodeOriginCost, i);
 		bool is_same = last != NULL && last->instruction == row->instruction &&
@@ -41,15 +43,16 @@ void lode_origin_rows_add_up_costs(LodeProfile *merged, const bool *is_chosen)
 			continue;
 		last = row;
 		while (begun <= row->instruction)
-			LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
+			LODE_AT(merged->code.cost_starts, uint32_t,
+				begun++) = merged->code.costs->len;
 		if (is_same)
-			LODE_AT(merged->costs, LodeCost, merged->costs->len - 1).value +=
+			LODE_AT(merged->code.costs, LodeCost, merged->code.costs->len - 1).value +=
 				row->value;
 		else
-			g_array_append_val(merged->costs, cost);
+			g_array_append_val(merged->code.costs, cost);
 	}
-	while (begun <= merged->instructions->len)
-		LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
+	while (begun <= merged->code.instructions->len)
+		LODE_AT(merged->code.cost_starts, uint32_t, begun++) = merged->code.costs->len;
 }
 
 /* Whether an edge is kept as the next_count of its source. */
@@ -101,11 +104,11 @@ static void add_up_edges(LodeProfile *merged, GArray *edges)
 			continue;
 		}
 		if (is_same)
-			LODE_AT(merged->edges, LodeEdge, merged->edges->len - 1).count +=
+			LODE_AT(merged->code.edges, LodeEdge, merged->code.edges->len - 1).count +=
 				edge->count;
 		else
-			g_array_append_val(merged->edges, *edge);
-		const LodeOriginEdge row = {part->origin, merged->edges->len - 1, edge->count};
+			g_array_append_val(merged->code.edges, *edge);
+		const LodeOriginEdge row = {part->origin, merged->code.edges->len - 1, edge->count};
 		LodeOriginEdge *last = parts->edges->len > 0
 		                               ? &LODE_AT(parts->edges, LodeOriginEdge,
 							 parts->edges->len - 1)
@@ -128,18 +131,18 @@ void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges)
 
 void lode_origin_rows_add_missing(LodeProfile *profile)
 {
-	uint32_t weight_event = profile->weight_event;
+	uint32_t weight_event = profile->code.weight_event;
 	double placed = 0, executed = 0;
 
 	if (weight_event == LODE_NONE)
 		return;
-	for (guint i = 0; i < profile->costs->len; i++)
-		if (LODE_AT(profile->costs, LodeCost, i).event == weight_event)
-			placed += LODE_AT(profile->costs, LodeCost, i).value;
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.costs->len; i++)
+		if (LODE_AT(profile->code.costs, LodeCost, i).event == weight_event)
+			placed += LODE_AT(profile->code.costs, LodeCost, i).value;
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		executed += lode_profile_instruction(profile, i)->count;
 	double weight = lode_profile_event(profile, weight_event)->total - placed;
-	double count = profile->total_count - executed;
+	double count = profile->run.total_count - executed;
 	bool has_costs = lode_event_kind_has_costs(lode_profile_event(profile, weight_event)->kind);
 	if (count > 0.5 || (has_costs && weight > 0.5))
 		lode_profile_add_unresolved(profile, "for reasons that are not known by origin",

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include "model/code.h"
 
 typedef struct LodeOriginParts LodeOriginParts;
 

@@ -14,7 +14,9 @@
 #include "base/error.h"
 #include "model/memory.h"
 #include "model/observed/loops.h"
-#include "model/origins.h"
+#include "model/profile.h"
+#include "model/run/origins.h"
+#include "model/run/unresolved.h"
 #include "model/stacks.h"
 
 #include <math.h>
@@ -129,23 +131,23 @@ static LodeOriginParts *parts_of_one(const LodeProfile *profile)
 {
 	LodeOriginParts *parts = lode_origin_parts_new();
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
-		uint32_t first = LODE_AT(profile->cost_starts, uint32_t, i);
-		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
+		uint32_t first = LODE_AT(profile->code.cost_starts, uint32_t, i);
+		uint32_t end = LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
 		const LodeOriginCount row = {0, i, instruction->count, instruction->next_count};
 		g_array_append_val(parts->counts, row);
 		for (uint32_t k = first; k < end; k++) {
-			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, k);
+			const LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, k);
 			const LodeOriginCost part = {0, i, cost->event, cost->value};
 			g_array_append_val(parts->costs, part);
 		}
 	}
-	for (uint32_t i = 0; i < profile->edges->len; i++) {
-		const LodeOriginEdge part = {0, i, LODE_AT(profile->edges, LodeEdge, i).count};
+	for (uint32_t i = 0; i < profile->code.edges->len; i++) {
+		const LodeOriginEdge part = {0, i, LODE_AT(profile->code.edges, LodeEdge, i).count};
 		g_array_append_val(parts->edges, part);
 	}
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const LodeOriginTotal part = {0, i, lode_profile_event(profile, i)->total};
 		g_array_append_val(parts->totals, part);
 	}
@@ -192,8 +194,8 @@ static void take_origin(Merge *self, Source *source, uint32_t index, const LodeO
 	row.name = unique_name(self, name);
 	row.host = lode_profile_intern(self->merged, origin->host);
 	row.program = lode_profile_intern(self->merged, origin->program);
-	self->merged->n_samples += row.n_samples;
-	self->merged->total_count += row.total_count;
+	self->merged->run.n_samples += row.n_samples;
+	self->merged->run.total_count += row.total_count;
 	source->origins[index] = self->merged->origins->len;
 	g_array_append_val(self->merged->origins, row);
 }
@@ -201,9 +203,9 @@ static void take_origin(Merge *self, Source *source, uint32_t index, const LodeO
 static void take_origins(Merge *self, Source *source)
 {
 	const LodeProfile *profile = source->profile;
-	LodeOrigin one = {.program = profile->program,
-		.n_samples = profile->n_samples,
-		.total_count = profile->total_count};
+	LodeOrigin one = {.program = profile->run.program,
+		.n_samples = profile->run.n_samples,
+		.total_count = profile->run.total_count};
 	bool is_merged = profile->origin_parts != NULL;
 
 	source->is_whole = true;
@@ -222,7 +224,7 @@ static void take_origins(Merge *self, Source *source)
 /* How often the origins that are taken executed each instruction. */
 static void count_instructions(Source *self)
 {
-	uint32_t n = self->profile->instructions->len;
+	uint32_t n = self->profile->code.instructions->len;
 
 	self->counts = g_new(double, MAX(n, 1));
 	self->instructions = g_new(uint32_t, MAX(n, 1));
@@ -241,7 +243,7 @@ static void count_instructions(Source *self)
 /* Two images of one profile are two, also where the path is all that is known of them. */
 static bool is_taken(const Source *source, uint32_t image)
 {
-	for (guint i = 0; i < source->profile->images->len; i++)
+	for (guint i = 0; i < source->profile->code.images->len; i++)
 		if (source->images[i] == image)
 			return true;
 	return false;
@@ -263,7 +265,7 @@ static bool find_image(Merge *self, const Source *source, const LodeImage *image
 			image->kind == LODE_IMAGE_FILE
 				? "build it with -Wl,--build-id and record again, or "
 				: "");
-	for (uint32_t i = 0; !is_own && i < merged->images->len; i++) {
+	for (uint32_t i = 0; !is_own && i < merged->code.images->len; i++) {
 		const LodeImage *known = lode_profile_image(merged, i);
 		bool is_same = image->build_id != NULL && known->build_id != NULL
 		                       ? strcmp(image->build_id, known->build_id) == 0
@@ -277,8 +279,8 @@ static bool find_image(Merge *self, const Source *source, const LodeImage *image
 	}
 	const LodeImage row = {lode_profile_intern(merged, image->path),
 		lode_profile_intern(merged, image->build_id), image->kind};
-	*out_image = merged->images->len;
-	g_array_append_val(merged->images, row);
+	*out_image = merged->code.images->len;
+	g_array_append_val(merged->code.images, row);
 	return true;
 }
 
@@ -307,9 +309,9 @@ static bool take_functions(Merge *self, uint32_t source_index, GError **error)
 	Source *source = &self->sources[source_index];
 	const LodeProfile *profile = source->profile;
 
-	source->images = g_new(uint32_t, MAX(profile->images->len, 1));
-	memset(source->images, 0xff, profile->images->len * sizeof(*source->images));
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	source->images = g_new(uint32_t, MAX(profile->code.images->len, 1));
+	memset(source->images, 0xff, profile->code.images->len * sizeof(*source->images));
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		const LodeImage *image = lode_profile_image(profile, function->image);
 		uint32_t *image_row = &source->images[function->image];
@@ -356,7 +358,7 @@ static guint count_needed(const LodeProfile *profile)
 {
 	guint n = 0;
 
-	for (guint i = 0; i < profile->events->len; i++)
+	for (guint i = 0; i < profile->code.events->len; i++)
 		n += !may_lack(lode_profile_event(profile, i));
 	return n;
 }
@@ -379,8 +381,8 @@ static bool take_events(Merge *self, Source *source, GError **error)
 	const char *first_path = self->sources[0].given->path;
 	LodeProfile *merged = self->merged;
 
-	source->events = g_new(uint32_t, MAX(profile->events->len, 1));
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	source->events = g_new(uint32_t, MAX(profile->code.events->len, 1));
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		if (source == self->sources) {
 			source->events[i] = add_event(merged, event);
@@ -403,10 +405,10 @@ static bool take_events(Merge *self, Source *source, GError **error)
 	}
 	if (count_needed(profile) != count_needed(first))
 		return refuse(source, error, "%s has events that it has not", first_path);
-	if (profile->weight_event != LODE_NONE &&
-		source->events[profile->weight_event] != first->weight_event)
+	if (profile->code.weight_event != LODE_NONE &&
+		source->events[profile->code.weight_event] != first->code.weight_event)
 		return refuse(source, error, "it is weighted by '%s', and %s is not",
-			lode_profile_event(profile, profile->weight_event)->name, first_path);
+			lode_profile_event(profile, profile->code.weight_event)->name, first_path);
 	return true;
 }
 
@@ -443,9 +445,9 @@ static void take_texts(Merge *self)
 	for (guint i = 0; i < self->merged->origins->len; i++)
 		g_ptr_array_add(programs, LODE_AT(self->merged->origins, LodeOrigin, i).program);
 	for (uint32_t i = 0; i < self->n_sources; i++)
-		g_ptr_array_add(creators, self->sources[i].profile->creator);
-	self->merged->program = join_texts(self->merged, programs);
-	self->merged->creator = join_texts(self->merged, creators);
+		g_ptr_array_add(creators, self->sources[i].profile->run.creator);
+	self->merged->run.program = join_texts(self->merged, programs);
+	self->merged->run.creator = join_texts(self->merged, creators);
 }
 
 static bool take_facts(Merge *self, GError **error)
@@ -453,29 +455,29 @@ static bool take_facts(Merge *self, GError **error)
 	LodeProfile *merged = self->merged;
 
 	take_texts(self);
-	merged->weight_event = self->sources[0].profile->weight_event;
-	merged->frequency = self->sources[0].profile->frequency;
-	merged->is_kernel_sampled = true;
+	merged->code.weight_event = self->sources[0].profile->code.weight_event;
+	merged->run.frequency = self->sources[0].profile->run.frequency;
+	merged->run.is_kernel_sampled = true;
 	for (uint32_t i = 0; i < self->n_sources; i++) {
 		const Source *source = &self->sources[i];
 		const LodeProfile *profile = source->profile;
-		if ((profile->frequency == LODE_FREQUENCY_GIVEN) !=
-			(merged->frequency == LODE_FREQUENCY_GIVEN))
+		if ((profile->run.frequency == LODE_FREQUENCY_GIVEN) !=
+			(merged->run.frequency == LODE_FREQUENCY_GIVEN))
 			return refuse(source, error,
 				"flow graphs that were given cannot be merged with programs that "
 				"were recorded");
 		/* They are in the order of trust. */
-		merged->frequency = MAX(merged->frequency, profile->frequency);
-		merged->is_kernel_sampled &= profile->is_kernel_sampled;
+		merged->run.frequency = MAX(merged->run.frequency, profile->run.frequency);
+		merged->run.is_kernel_sampled &= profile->run.is_kernel_sampled;
 		if (!source->is_whole)
 			continue;
-		merged->user_seconds += profile->user_seconds;
-		merged->system_seconds += profile->system_seconds;
-		merged->n_equal_samples += lode_profile_equal_samples(profile);
-		merged->system_error = hypot(
-			merged->system_error, lode_profile_system_error(profile));
-		merged->inflow_checked += profile->inflow_checked;
-		merged->inflow_equal += profile->inflow_equal;
+		merged->run.user_seconds += profile->run.user_seconds;
+		merged->run.system_seconds += profile->run.system_seconds;
+		merged->run.n_equal_samples += lode_profile_equal_samples(profile);
+		merged->run.system_error = hypot(
+			merged->run.system_error, lode_profile_system_error(profile));
+		merged->run.inflow_checked += profile->run.inflow_checked;
+		merged->run.inflow_equal += profile->run.inflow_equal;
 	}
 	return true;
 }
@@ -534,7 +536,7 @@ static bool add_instruction(
 	for (size_t i = 0; i < n; i++) {
 		Source *source = &self->sources[parts[i].source];
 		double own = source->counts[parts[i].instruction];
-		source->instructions[parts[i].instruction] = self->merged->instructions->len;
+		source->instructions[parts[i].instruction] = self->merged->code.instructions->len;
 		count += own;
 		if (own > self->sources[most->source].counts[most->instruction])
 			most = &parts[i];
@@ -563,7 +565,7 @@ static bool add_instruction(
 		.name = lode_profile_intern(self->merged, like->name),
 	};
 	const Likeness likeness = {most->source, most->instruction};
-	g_array_append_val(self->merged->instructions, row);
+	g_array_append_val(self->merged->code.instructions, row);
 	g_array_append_val(self->likenesses, likeness);
 	return true;
 }
@@ -668,9 +670,9 @@ static void add_blocks(
 	}
 	g_array_sort(blocks, compare_blocks);
 	cut_blocks(blocks);
-	function->first_block = self->merged->blocks->len;
+	function->first_block = self->merged->code.blocks->len;
 	function->n_blocks = blocks->len;
-	g_array_append_vals(self->merged->blocks, blocks->data, blocks->len);
+	g_array_append_vals(self->merged->code.blocks, blocks->data, blocks->len);
 	find_blocks(self->merged, function);
 }
 
@@ -678,14 +680,14 @@ static bool add_function(Merge *self, const FunctionPart *parts, size_t n, GErro
 {
 	LodeProfile *merged = self->merged;
 	LodeFunction function = add_up_functions(self, parts, n);
-	uint32_t index = merged->functions->len;
+	uint32_t index = merged->code.functions->len;
 
-	function.first_instruction = merged->instructions->len;
-	g_array_append_val(merged->functions, function);
+	function.first_instruction = merged->code.instructions->len;
+	g_array_append_val(merged->code.functions, function);
 	if (!add_instructions(self, parts, n, index, error))
 		return false;
 	LodeFunction *kept = lode_profile_function(merged, index);
-	kept->n_instructions = merged->instructions->len - kept->first_instruction;
+	kept->n_instructions = merged->code.instructions->len - kept->first_instruction;
 	add_blocks(self, parts, n, index, kept);
 	return true;
 }
@@ -721,11 +723,11 @@ static void renumber_parts(Merge *self, const Source *source)
 
 	for (guint i = 0; i < source->parts->counts->len; i++) {
 		LodeOriginCount row = LODE_AT(source->parts->counts, LodeOriginCount, i);
-		bool is_graph = source->profile->frequency == LODE_FREQUENCY_GIVEN;
+		bool is_graph = source->profile->run.frequency == LODE_FREQUENCY_GIVEN;
 		uint32_t origin = source->origins[row.origin], own = row.instruction;
 		if (origin == LODE_NONE)
 			continue;
-		if (row.next_count >= 0 && own + 1 < source->profile->instructions->len &&
+		if (row.next_count >= 0 && own + 1 < source->profile->code.instructions->len &&
 			source->instructions[own + 1] != LODE_NONE) {
 			const LodeOriginEdgePart edge = {
 				{source->instructions[own], source->instructions[own + 1],
@@ -747,7 +749,7 @@ static void renumber_parts(Merge *self, const Source *source)
 	}
 	for (guint i = 0; i < source->parts->edges->len; i++) {
 		const LodeOriginEdge *row = &LODE_AT(source->parts->edges, LodeOriginEdge, i);
-		const LodeEdge *edge = &LODE_AT(source->profile->edges, LodeEdge, row->edge);
+		const LodeEdge *edge = &LODE_AT(source->profile->code.edges, LodeEdge, row->edge);
 		const LodeOriginEdgePart part = {
 			{source->instructions[edge->source], source->instructions[edge->target],
 				edge->kind, row->count},
@@ -769,7 +771,7 @@ static void renumber_parts(Merge *self, const Source *source)
 
 static uint32_t merged_location(Merge *self, const LodeProfile *profile, uint32_t id)
 {
-	const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, id);
+	const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, id);
 
 	return lode_profile_location(
 		self->merged, location->file, location->line, location->inlined);
@@ -780,10 +782,10 @@ static uint32_t merged_inlining(Merge *self, const LodeProfile *profile, uint32_
 {
 	uint32_t path[LODE_INLINING_MAX_DEPTH], n = 0, outer = LODE_NONE;
 
-	for (; id != LODE_NONE; id = LODE_AT(profile->inlinings, LodeInlining, id).outer)
+	for (; id != LODE_NONE; id = LODE_AT(profile->code.inlinings, LodeInlining, id).outer)
 		path[n++] = id;
 	while (n-- > 0) {
-		uint32_t call = LODE_AT(profile->inlinings, LodeInlining, path[n]).location;
+		uint32_t call = LODE_AT(profile->code.inlinings, LodeInlining, path[n]).location;
 		outer = lode_profile_inlining(
 			self->merged, merged_location(self, profile, call), outer);
 	}
@@ -870,7 +872,7 @@ static void take_unresolved(Merge *self)
 
 bool lode_profile_merge_has_stacks(const LodeProfile *profile)
 {
-	return !(profile->n_samples > 0) ||
+	return !(profile->run.n_samples > 0) ||
 	       (profile->stacks != NULL && profile->stacks->has_chains);
 }
 
@@ -885,7 +887,8 @@ static void take_stacks(Merge *self)
 		bool has_samples = source->profile->stacks != NULL;
 		has_any |= has_samples;
 		has_tops |= has_samples && source->profile->stacks->has_tops;
-		has_all &= source->is_whole && (has_samples || !(source->profile->n_samples > 0));
+		has_all &= source->is_whole &&
+		           (has_samples || !(source->profile->run.n_samples > 0));
 		has_chains &= lode_profile_merge_has_stacks(source->profile);
 	}
 	if (!has_all || !has_any)
@@ -932,13 +935,13 @@ static void take_loops(Merge *self)
 	LodeProfile *merged = self->merged;
 	bool is_whole = true;
 
-	merged->core = lode_profile_intern(merged, self->sources[0].profile->core);
+	merged->run.core = lode_profile_intern(merged, self->sources[0].profile->run.core);
 	for (uint32_t i = 0; i < self->n_sources; i++) {
 		is_whole &= self->sources[i].is_whole;
-		if (g_strcmp0(self->sources[i].profile->core, merged->core) != 0)
-			merged->core = NULL;
+		if (g_strcmp0(self->sources[i].profile->run.core, merged->run.core) != 0)
+			merged->run.core = NULL;
 	}
-	for (uint32_t i = 0; i < self->n_sources && merged->core != NULL; i++)
+	for (uint32_t i = 0; i < self->n_sources && merged->run.core != NULL; i++)
 		lode_loop_rows_add(merged, self->sources[i].profile, self->sources[i].instructions);
 	lode_loop_rows_add_up(merged);
 	if (!is_whole)

@@ -133,13 +133,13 @@ static void gather_hints(Construction *self, const LodeFunction *function)
 	g_array_set_size(self->hints, 0);
 	g_array_set_size(self->leaders, 0);
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
-		uint64_t address = LODE_AT(
-			profile->instructions, LodeInstruction, function->first_instruction + i)
+		uint64_t address = LODE_AT(profile->code.instructions, LodeInstruction,
+			function->first_instruction + i)
 		                           .address;
 		g_array_append_val(self->leaders, address);
 	}
-	for (; self->next_edge < profile->edges->len; self->next_edge++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, self->next_edge);
+	for (; self->next_edge < profile->code.edges->len; self->next_edge++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, self->next_edge);
 		if (edge->source >= function->first_instruction + function->n_instructions)
 			break;
 		if (edge->kind != LODE_EDGE_JUMP || !is_inside(function, edge->source) ||
@@ -183,8 +183,8 @@ static void add_code_edges(Construction *self, uint32_t base)
 static uint32_t find_entry(const LodeProfile *profile, uint32_t image, uint64_t address)
 {
 	const LodeFunction *functions =
-		(const LodeFunction *)(const void *)profile->functions->data;
-	uint32_t n = profile->functions->len;
+		(const LodeFunction *)(const void *)profile->code.functions->data;
+	uint32_t n = profile->code.functions->len;
 	uint32_t found = LODE_PARTITION_POINT(n, i,
 		functions[i].image < image ||
 			(functions[i].image == image && functions[i].address < address));
@@ -250,12 +250,12 @@ static void add_call_edges(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		uint32_t vertex = self->vertices[edge->source];
 		if (edge->kind == LODE_EDGE_CALL && vertex != LODE_NONE)
 			add_pair(self->calls, vertex,
-				LODE_AT(profile->instructions, LodeInstruction, edge->target)
+				LODE_AT(profile->code.instructions, LodeInstruction, edge->target)
 					.function);
 	}
 	g_array_sort(self->returns, compare_pairs);
@@ -280,8 +280,8 @@ static void add_given_edges(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		uint32_t source = self->vertices[edge->source];
 		uint32_t target = self->vertices[edge->target];
 		if (source == LODE_NONE || target == LODE_NONE || edge->kind == LODE_EDGE_CALL ||
@@ -347,7 +347,7 @@ static void add_functions(Construction *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		self->entries[i] = LODE_NONE;
 		if (!lode_function_filter_has(&self->filter, profile, function))
@@ -389,9 +389,9 @@ static InstructionGraph *instruction_graph_build(
 	self.calls = new_array(sizeof(StaticEdge));
 	self.hints = new_array(sizeof(LodeFlowHint));
 	self.leaders = new_array(sizeof(uint64_t));
-	self.vertices = g_new(uint32_t, profile->instructions->len + 1);
-	memset(self.vertices, 0xff, sizeof(uint32_t) * (profile->instructions->len + 1));
-	self.entries = g_new(uint32_t, profile->functions->len + 1);
+	self.vertices = g_new(uint32_t, profile->code.instructions->len + 1);
+	memset(self.vertices, 0xff, sizeof(uint32_t) * (profile->code.instructions->len + 1));
+	self.entries = g_new(uint32_t, profile->code.functions->len + 1);
 	add_functions(&self);
 	InstructionGraph *graph = pack(&self);
 	g_ptr_array_unref(self.names);
@@ -647,18 +647,18 @@ static void search(Search *self, uint32_t depth)
 static bool prepare_events(Search *self, GError **error)
 {
 	const LodeProfile *profile = self->profile;
-	guint n = profile->events->len;
+	guint n = profile->code.events->len;
 
-	self->values = g_try_new(double, (size_t)profile->instructions->len *n + 1);
+	self->values = g_try_new(double, (size_t)profile->code.instructions->len *n + 1);
 	if (self->values == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"too little memory for the values of %u events on %u instructions", n,
-			profile->instructions->len);
+			profile->code.instructions->len);
 		return false;
 	}
 	for (guint e = 0; e < n; e++) {
 		g_ptr_array_add(self->run->events, g_strdup(lode_profile_event(profile, e)->name));
-		for (guint i = 0; i < profile->instructions->len; i++)
+		for (guint i = 0; i < profile->code.instructions->len; i++)
 			self->values[(size_t)i * n + e] = lode_profile_event_value(profile, e, i);
 	}
 	for (uint32_t i = 0; i < self->graph->n_opcodes; i++)
@@ -675,7 +675,7 @@ static bool search_init(Search *self, GError **error)
 	}
 	self->paths = g_new0(double, self->graph->n_vertices + 1);
 	self->stamps = g_new0(uint32_t, self->graph->n_vertices + 1);
-	self->function_stamps = g_new0(uint32_t, self->profile->functions->len + 1);
+	self->function_stamps = g_new0(uint32_t, self->profile->code.functions->len + 1);
 	self->touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->marked = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	return prepare_events(self, error);

@@ -11,6 +11,7 @@
 #include "model/observed/loops.h"
 #include "model/process.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 
@@ -62,7 +63,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sums, sums_clear)
 static void sums_init(Sums *self, const Reduction *part, uint32_t event)
 {
 	const LodeStacks *stacks = part->profile->stacks;
-	guint n = MAX(part->profile->instructions->len, 1);
+	guint n = MAX(part->profile->code.instructions->len, 1);
 
 	*self = (Sums){.of_all = g_new0(double, n), .of_part = g_new0(double, n)};
 	for (guint i = 0; i < stacks->samples->len; i++) {
@@ -93,7 +94,7 @@ static double ratio(double part, double all, double otherwise)
 static void find_shares(Reduction *self, const Sums *sums)
 {
 	self->share = ratio(sums->part, sums->all, 0);
-	for (uint32_t i = 0; i < self->profile->functions->len; i++) {
+	for (uint32_t i = 0; i < self->profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(self->profile, i);
 		double all = 0, part = 0;
 		for (uint32_t k = 0; k < function->n_instructions; k++) {
@@ -113,21 +114,21 @@ static double share_at(const Reduction *self, uint32_t instruction)
 
 static LodeCost *cost_of(const LodeProfile *profile, uint32_t instruction, uint32_t event)
 {
-	uint32_t end = LODE_AT(profile->cost_starts, uint32_t, instruction + 1);
+	uint32_t end = LODE_AT(profile->code.cost_starts, uint32_t, instruction + 1);
 
-	for (uint32_t i = LODE_AT(profile->cost_starts, uint32_t, instruction); i < end; i++)
-		if (LODE_AT(profile->costs, LodeCost, i).event == event)
-			return &LODE_AT(profile->costs, LodeCost, i);
+	for (uint32_t i = LODE_AT(profile->code.cost_starts, uint32_t, instruction); i < end; i++)
+		if (LODE_AT(profile->code.costs, LodeCost, i).event == event)
+			return &LODE_AT(profile->code.costs, LodeCost, i);
 	return NULL;
 }
 
 /* Repeated instructions keep their weight. */
 static uint8_t *mark_repeats(const LodeProfile *profile)
 {
-	uint8_t *marks = g_new0(uint8_t, MAX(profile->instructions->len, 1));
+	uint8_t *marks = g_new0(uint8_t, MAX(profile->code.instructions->len, 1));
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->kind == LODE_EDGE_REPEAT)
 			marks[edge->source] = LODE_CAUSE_REPEATS;
 	}
@@ -138,7 +139,7 @@ static uint8_t *mark_repeats(const LodeProfile *profile)
 static void reduce_charged(const Reduction *self, const Sums *sums, uint32_t charged)
 {
 	const LodeProfile *profile = self->profile;
-	guint n = MAX(profile->instructions->len, 1);
+	guint n = MAX(profile->code.instructions->len, 1);
 	g_autofree uint8_t *marks = mark_repeats(profile);
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
 	g_autofree double *all = g_new(double, n);
@@ -146,7 +147,7 @@ static void reduce_charged(const Reduction *self, const Sums *sums, uint32_t cha
 
 	lode_causes_charge(causes, sums->of_all, all);
 	lode_causes_charge(causes, sums->of_part, part);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeCost *cost = cost_of(profile, i, charged);
 		if (cost != NULL)
 			cost->value *= ratio(part[i], all[i], share_at(self, i));
@@ -161,7 +162,7 @@ static void reduce_sampled(const Reduction *self, uint32_t event)
 	g_auto(Sums) sums = {0};
 
 	sums_init(&sums, self, event);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeCost *cost = cost_of(profile, i, event);
 		if (cost != NULL)
 			cost->value = sums.of_part[i];
@@ -178,7 +179,7 @@ static void reduce_counted(const Reduction *self, uint32_t event)
 	double *total = &lode_profile_event(profile, event)->total;
 	double rest = *total, sum = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeCost *cost = cost_of(profile, i, event);
 		if (cost == NULL)
 			continue;
@@ -194,22 +195,22 @@ static void remove_empty_costs(const LodeProfile *profile)
 {
 	guint kept = 0, at = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t *end = &LODE_AT(profile->cost_starts, uint32_t, i + 1);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
+		uint32_t *end = &LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
 		for (; at < *end; at++)
-			if (LODE_AT(profile->costs, LodeCost, at).value != 0)
-				LODE_AT(profile->costs, LodeCost, kept++) = LODE_AT(
-					profile->costs, LodeCost, at);
+			if (LODE_AT(profile->code.costs, LodeCost, at).value != 0)
+				LODE_AT(profile->code.costs, LodeCost, kept++) = LODE_AT(
+					profile->code.costs, LodeCost, at);
 		*end = kept;
 	}
-	g_array_set_size(profile->costs, kept);
+	g_array_set_size(profile->code.costs, kept);
 }
 
 /* --- executions --- */
 
 static void reduce_edges(const Reduction *self)
 {
-	GArray *edges = self->profile->edges;
+	GArray *edges = self->profile->code.edges;
 	guint kept = 0;
 
 	for (guint i = 0; i < edges->len; i++) {
@@ -225,9 +226,9 @@ static void reduce_edges(const Reduction *self)
 static void reduce_counts(const Reduction *self)
 {
 	LodeProfile *profile = self->profile;
-	double rest = profile->total_count, sum = 0;
+	double rest = profile->run.total_count, sum = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeInstruction *row = lode_profile_instruction(profile, i);
 		double share = share_at(self, i);
 		rest -= row->count;
@@ -236,24 +237,24 @@ static void reduce_counts(const Reduction *self)
 		if (row->next_count >= 0)
 			row->next_count = share > 0 ? row->next_count * share : -1;
 	}
-	for (uint32_t i = 0; i < profile->blocks->len; i++) {
+	for (uint32_t i = 0; i < profile->code.blocks->len; i++) {
 		LodeBlock *block = lode_profile_block(profile, i);
 		block->count *= self->shares[block->function];
 	}
-	for (uint32_t i = 0; i < profile->functions->len; i++)
+	for (uint32_t i = 0; i < profile->code.functions->len; i++)
 		lode_profile_function(profile, i)->calls *= self->shares[i];
-	profile->total_count = sum + fmax(rest, 0) * self->share;
+	profile->run.total_count = sum + fmax(rest, 0) * self->share;
 	/* Known of the whole alone. */
-	profile->user_seconds = profile->system_seconds = profile->wall_seconds = 0;
-	profile->inflow_checked = profile->inflow_equal = 0;
+	profile->run.user_seconds = profile->run.system_seconds = profile->run.wall_seconds = 0;
+	profile->run.inflow_checked = profile->run.inflow_equal = 0;
 }
 
 static void sum_derived(const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		LodeEvent *event = lode_profile_event(profile, i);
 		if (event->kind == LODE_EVENT_COUNT)
-			event->total = profile->total_count;
+			event->total = profile->run.total_count;
 		if (event->kind != LODE_EVENT_DERIVED || event->terms == NULL)
 			continue;
 		event->total = 0;
@@ -263,7 +264,7 @@ static void sum_derived(const LodeProfile *profile)
 			                LODE_EVENT_COUNT;
 			event->total +=
 				term->factor *
-				(is_count ? profile->total_count
+				(is_count ? profile->run.total_count
 					  : lode_profile_event(profile, term->event)->total);
 		}
 	}
@@ -286,8 +287,8 @@ static void account(const Reduction *self, const Sums *sums)
 	LodeProfile *profile = self->profile;
 
 	g_array_set_size(profile->unresolved, 0);
-	profile->n_samples = sums->n;
-	profile->n_equal_samples = 0;
+	profile->run.n_samples = sums->n;
+	profile->run.n_equal_samples = 0;
 	if (sums->n_unplaced == 0)
 		return;
 	lode_profile_add_unresolved(
@@ -299,13 +300,13 @@ static void account(const Reduction *self, const Sums *sums)
  * share of the weight. */
 static double part_profile_reduce(LodeProfile *profile, const bool *chosen)
 {
-	g_autofree double *shares = g_new0(double, MAX(profile->functions->len, 1));
+	g_autofree double *shares = g_new0(double, MAX(profile->code.functions->len, 1));
 	Reduction self = {.profile = profile, .chosen = chosen, .shares = shares};
 	g_auto(Sums) measure = {0};
 
 	sums_init(&measure, &self, lode_program_shares_event(profile));
 	find_shares(&self, &measure);
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		if (is_as_sampled(profile, i))
 			reduce_sampled(&self, i);
 		else if (lode_profile_event(profile, i)->kind == LODE_EVENT_RECORDED)
@@ -605,7 +606,7 @@ static bool check_profile(const LodeProfile *profile, GError **error)
 	if (has_samples && profile->stacks->instructions->len > 0)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, "parts are chosen among samples%s",
-		profile->n_samples > 0
+		profile->run.n_samples > 0
 			? ", whose threads and times this profile does not have: import the "
 			  "recording again with this version of lode"
 			: ", and the profile has none: 'lode run' and 'lode record' take samples");

@@ -9,7 +9,7 @@
 
 uint32_t lode_program_shares_event(const LodeProfile *profile)
 {
-	uint32_t weight = profile->weight_event;
+	uint32_t weight = profile->code.weight_event;
 	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
 
 	if (sampled != LODE_NONE)

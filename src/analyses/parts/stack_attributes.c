@@ -43,7 +43,7 @@ LodeStackAttributes *lode_stack_attributes_new(const LodeProfile *profile)
 	self->own = lode_own_lines_new(profile, NULL);
 	self->commands = find_commands(profile->stacks);
 	self->strings = g_string_chunk_new(4096);
-	self->places = g_new0(const char *, profile->locations->len + 1);
+	self->places = g_new0(const char *, profile->code.locations->len + 1);
 	return self;
 }
 
@@ -115,7 +115,7 @@ static LodeValue get_file(Self self, Sample sample)
 
 	return lode_value_of_text(
 		location != LODE_NONE
-			? LODE_AT(self->profile->locations, LodeLocation, location).file
+			? LODE_AT(self->profile->code.locations, LodeLocation, location).file
 			: NULL);
 }
 
@@ -137,9 +137,10 @@ static LodeValue get_image(Self self, Sample sample)
 static LodeValue get_line(Self self, Sample sample)
 {
 	uint32_t location = location_of(self, sample);
-	uint32_t line = location != LODE_NONE
-	                        ? LODE_AT(self->profile->locations, LodeLocation, location).line
-	                        : 0;
+	uint32_t line =
+		location != LODE_NONE
+			? LODE_AT(self->profile->code.locations, LodeLocation, location).line
+			: 0;
 
 	return line != 0 ? lode_value_of_integer(line) : lode_value_none();
 }
@@ -153,7 +154,7 @@ static LodeValue get_place(Self self, Sample sample)
 {
 	uint32_t id = location_of(self, sample);
 	const LodeLocation *location =
-		id != LODE_NONE ? &LODE_AT(self->profile->locations, LodeLocation, id) : NULL;
+		id != LODE_NONE ? &LODE_AT(self->profile->code.locations, LodeLocation, id) : NULL;
 
 	if (location == NULL || location->file == NULL || location->line == 0)
 		return lode_value_none();

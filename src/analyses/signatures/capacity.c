@@ -20,7 +20,7 @@ static bool has_times(
 		const LodeSignatureMatch *match = &LODE_AT(found->matches, LodeSignatureMatch, i);
 		const LodeSignature *signature = g_ptr_array_index(signatures, match->signature);
 		if (match->share > 0 && (!signature->seconds_per_execution.is_known ||
-						signature->frequency != profile->frequency))
+						signature->frequency != profile->run.frequency))
 			return false;
 	}
 	return true;
@@ -48,7 +48,8 @@ bool lode_capacity_find(const LodeProfile *profile, const GPtrArray *signatures,
 	const LodeClassification *found, const LodeCapacityOptions *options, LodeCapacity *out,
 	GError **error)
 {
-	double seconds = profile->user_seconds + profile->system_seconds, sum = 0, known = 0;
+	double seconds = profile->run.user_seconds + profile->run.system_seconds, sum = 0,
+	       known = 0;
 
 	if (!(seconds > 0) || !isfinite(seconds)) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,

@@ -63,11 +63,12 @@ static GArray *find_candidates(const LodeClassifying *self, const double *all, c
 {
 	const LodeFlowGraph *graph = self->executed->graph;
 	GArray *candidates = g_array_new(FALSE, FALSE, sizeof(LodeUnknownPlace));
-	g_autofree double *samples = g_new0(double, self->profile->functions->len + 1);
+	g_autofree double *samples = g_new0(double, self->profile->code.functions->len + 1);
 
-	for (uint32_t i = 0; i < self->profile->instructions->len && self->weights != NULL; i++)
+	for (uint32_t i = 0; i < self->profile->code.instructions->len && self->weights != NULL;
+		i++)
 		samples[lode_profile_instruction(self->profile, i)->function] +=
-			self->weights[i] * self->profile->n_samples;
+			self->weights[i] * self->profile->run.n_samples;
 	for (uint32_t g = 0; g < graph->n_graphs; g++) {
 		LodeUnknownPlace place = {.function = graph->graph_functions[g], .graph = g};
 		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++) {
@@ -103,7 +104,7 @@ static bool is_far(const LodeClassifying *self, uint32_t image)
  * sequences, and a new version of a program mostly is. */
 static void test_new_files(const LodeClassifying *self, GArray *candidates)
 {
-	size_t n = self->profile->images->len;
+	size_t n = self->profile->code.images->len;
 	g_autofree double *executions = g_new0(double, n + 1);
 	g_autofree double *rest = g_new0(double, n + 1);
 	g_autofree bool *is_unknown = g_new0(bool, n + 1);
@@ -167,7 +168,7 @@ static void unknown_places_find(LodeClassifying *self, const LodeSequenceFit *fi
 	}
 	g_array_sort(result->places, compare_places);
 	result->rest_placed = MIN(result->rest_placed, 1);
-	bool is_counted = self->profile->frequency != LODE_FREQUENCY_INFERRED;
+	bool is_counted = self->profile->run.frequency != LODE_FREQUENCY_INFERRED;
 	result->has_rest = result->rest_placed >= least_rest ||
 	                   (is_counted ? in_new_files >= least_place
 				       : samples_in_new_files >= least_new_samples);
@@ -210,7 +211,7 @@ static bool is_present(const LodeClassifying *self, const double *in_images, gui
 
 	if (lode_classifying_signature(self, j)->files->len == 0)
 		return true;
-	for (guint i = 0; i < self->profile->images->len; i++)
+	for (guint i = 0; i < self->profile->code.images->len; i++)
 		if (!self->is_new_image[i] && !self->is_common[i])
 			found += MIN(in_images[i], share * lode_classifying_file_share(self, j, i));
 	return found >= least_present * share * self->own[j];
@@ -219,7 +220,7 @@ static bool is_present(const LodeClassifying *self, const double *in_images, gui
 static double *shares_by_image(const LodeClassifying *self)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
-	double *shares = g_new0(double, self->profile->images->len + 1);
+	double *shares = g_new0(double, self->profile->code.images->len + 1);
 
 	for (uint32_t v = 0; v < graph->n_vertices; v++)
 		if (self->executed->symbols[0][v] != 0 && self->executed->scales[v] > 0)
@@ -298,7 +299,7 @@ static double weight_of_unknown(const LodeClassifying *self, const LodeSequenceF
 	for (guint i = 0; i < self->result->places->len; i++)
 		samples += LODE_AT(self->result->places, LodeUnknownPlace, i).samples;
 	if (self->weights != NULL)
-		places = samples / (self->profile->n_samples * self->result->covered);
+		places = samples / (self->profile->run.n_samples * self->result->covered);
 	for (uint32_t v = 0; v < self->executed->graph->n_vertices && has_unknown_work(self); v++)
 		if (self->executed->symbols[0][v] != 0 &&
 			is_lacked(self, fit, self->vertex_images[v]))
@@ -315,7 +316,7 @@ static void measure_signature(
 	const LodeClassifying *self, const LodeSequenceFit *fit, guint j, Measured *out)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
-	guint n = self->signatures->len, n_images = self->profile->images->len;
+	guint n = self->signatures->len, n_images = self->profile->code.images->len;
 	g_autofree double *all = g_new0(double, graph->n_vertices + 1);
 	g_autofree double *part = g_new0(double, graph->n_vertices + 1);
 	g_autofree double *rest_all = g_new0(double, graph->n_vertices + 1);
@@ -392,7 +393,7 @@ static double deviation_at(
 
 static double n_samples(const LodeClassifying *self)
 {
-	return MAX(self->weights != NULL ? self->profile->n_samples : self->executed->total, 1);
+	return MAX(self->weights != NULL ? self->profile->run.n_samples : self->executed->total, 1);
 }
 
 static double rest_error(const LodeClassifying *self, const Measured *measured)
@@ -590,9 +591,9 @@ static void decide(LodeClassifying *self, const LodeSignatureMatch *matches)
 		if (matches[j].distance < matches[nearest].distance)
 			nearest = j;
 	}
-	result->is_few = self->profile->frequency == LODE_FREQUENCY_INFERRED &&
-	                 self->profile->n_samples > 0 &&
-	                 self->profile->n_samples < LODE_CLASSIFIED_SAMPLES;
+	result->is_few = self->profile->run.frequency == LODE_FREQUENCY_INFERRED &&
+	                 self->profile->run.n_samples > 0 &&
+	                 self->profile->run.n_samples < LODE_CLASSIFIED_SAMPLES;
 	/* Places that are taken out of known work leave the remainder farther than the whole. */
 	uint32_t alone = n_groups == 0 ? nearest : largest;
 	if (n_groups == 0 || (n_groups == 1 && result->distance > result->limit)) {
@@ -635,11 +636,12 @@ static double covered_part(const LodeClassifying *self)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < self->profile->instructions->len && self->weights != NULL; i++)
+	for (uint32_t i = 0; i < self->profile->code.instructions->len && self->weights != NULL;
+		i++)
 		sum += self->weights[i];
 	if (self->weights == NULL)
-		sum = self->profile->total_count > 0
-		              ? self->executed->total / self->profile->total_count
+		sum = self->profile->run.total_count > 0
+		              ? self->executed->total / self->profile->run.total_count
 		              : 1;
 	return MIN(sum, 1);
 }

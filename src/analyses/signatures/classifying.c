@@ -56,7 +56,7 @@ static double share_in_file(const LodeSignature *signature, const char *text)
  */
 static void find_files(LodeClassifying *self)
 {
-	const GArray *images = self->profile->images;
+	const GArray *images = self->profile->code.images;
 	guint n = self->signatures->len;
 	bool is_known = true;
 
@@ -107,7 +107,7 @@ static void find_common_files(LodeClassifying *self)
 	}
 	for (guint j = 0; j < n && least < least_share; j++)
 		self->own[j] = 1;
-	for (guint i = 0; i < self->profile->images->len && least >= least_share; i++) {
+	for (guint i = 0; i < self->profile->code.images->len && least >= least_share; i++) {
 		const LodeImage *image = lode_profile_image(self->profile, i);
 		g_autofree char *text = lode_signature_file_text(image->path, image->build_id);
 		self->is_common[i] = image->kind == LODE_IMAGE_FILE && all_have_file(self, text);
@@ -118,19 +118,19 @@ static void find_common_files(LodeClassifying *self)
  * samples. */
 static double *find_weights(const LodeProfile *profile)
 {
-	const LodeEvent *event = profile->weight_event != LODE_NONE
-	                                 ? lode_profile_event(profile, profile->weight_event)
+	const LodeEvent *event = profile->code.weight_event != LODE_NONE
+	                                 ? lode_profile_event(profile, profile->code.weight_event)
 	                                 : NULL;
 
-	if (profile->frequency != LODE_FREQUENCY_INFERRED || event == NULL || !(event->total > 0) ||
-		!(profile->n_samples > 0))
+	if (profile->run.frequency != LODE_FREQUENCY_INFERRED || event == NULL ||
+		!(event->total > 0) || !(profile->run.n_samples > 0))
 		return NULL;
-	double *weights = g_new0(double, profile->instructions->len + 1);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
-		for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, i); c < end; c++) {
-			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, c);
-			if (cost->event == profile->weight_event)
+	double *weights = g_new0(double, profile->code.instructions->len + 1);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
+		uint32_t end = LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
+		for (uint32_t c = LODE_AT(profile->code.cost_starts, uint32_t, i); c < end; c++) {
+			const LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, c);
+			if (cost->event == profile->code.weight_event)
 				weights[i] += cost->value / event->total;
 		}
 	}
@@ -160,7 +160,7 @@ bool lode_classifying_init(LodeClassifying *self, GError **error)
 	if (self->executed == NULL)
 		return false;
 	const LodeFlowGraph *graph = self->executed->graph;
-	size_t n_images = self->profile->images->len;
+	size_t n_images = self->profile->code.images->len;
 	self->vertex_images = g_new0(uint32_t, graph->n_vertices + 1);
 	self->is_new_image = g_new0(bool, n_images + 1);
 	self->file_shares = g_new0(double, n_images * self->signatures->len + 1);

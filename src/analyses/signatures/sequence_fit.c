@@ -79,7 +79,7 @@ void lode_sequence_fit_init(
 	LodeSequenceFit *self, const LodeClassifying *classifying, unsigned kind, uint32_t image)
 {
 	guint n_signatures = classifying->signatures->len;
-	guint n_images = classifying->profile->images->len;
+	guint n_images = classifying->profile->code.images->len;
 	g_autofree LodeSequenceTable *tables = g_new0(LodeSequenceTable, n_images + 1);
 	GArray *items = g_array_new(FALSE, FALSE, sizeof(LodeSequenceValue));
 	GArray *item_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));

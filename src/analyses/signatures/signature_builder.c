@@ -81,10 +81,10 @@ static void add_shares_by_image(
 static void add_files(LodeSignatureBuilder *self, const LodeProfile *profile,
 	const LodeExecutedSequences *executed)
 {
-	g_autofree double *shares = g_new0(double, profile->images->len + 1);
+	g_autofree double *shares = g_new0(double, profile->code.images->len + 1);
 
 	add_shares_by_image(executed, profile, shares);
-	for (guint i = 0; i < profile->images->len; i++) {
+	for (guint i = 0; i < profile->code.images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind != LODE_IMAGE_FILE || !(shares[i] > 0))
 			continue;
@@ -106,11 +106,11 @@ bool lode_signature_builder_add(
 {
 	double totals[LODE_SIGNATURE_LENGTHS];
 
-	if (self->n > 0 && profile->frequency != self->frequency) {
+	if (self->n > 0 && profile->run.frequency != self->frequency) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"its executions are %s, those of the profiles before are %s: one signature "
 			"is of profiles of one kind",
-			lode_frequency_to_text(profile->frequency),
+			lode_frequency_to_text(profile->run.frequency),
 			lode_frequency_to_text(self->frequency));
 		return false;
 	}
@@ -134,13 +134,13 @@ bool lode_signature_builder_add(
 		lode_sequence_table_clear(&supports);
 	}
 	add_files(self, profile, executed);
-	double seconds = profile->user_seconds + profile->system_seconds;
+	double seconds = profile->run.user_seconds + profile->run.system_seconds;
 	add_figure(&self->executions, executed->total);
 	if (seconds > 0 && isfinite(seconds)) {
 		add_figure(&self->seconds, seconds);
 		add_figure(&self->seconds_per_execution, seconds / executed->total);
 	}
-	self->frequency = profile->frequency;
+	self->frequency = profile->run.frequency;
 	self->n++;
 	return true;
 }

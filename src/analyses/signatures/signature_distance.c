@@ -161,7 +161,7 @@ LodeMixtureDistance lode_mixture_distance(
 		double total = MAX(part.totals[0], DBL_MIN);
 		sum += divergence_of_mixture(self, parts, kind, &supports, total,
 			self->weights != NULL
-				? self->profile->n_samples * total / self->executed->total
+				? self->profile->run.n_samples * total / self->executed->total
 				: INFINITY,
 			&noise);
 		lode_sequence_table_clear(&supports);

@@ -186,12 +186,12 @@ void lode_children_init(LodeChildren *self, const LodeProfile *profile, const GP
 	/* the time with any has the parents' own, which are not told from their copies */
 	lived_ns = self->are_copies ? waiting_ns : lived_ns;
 	self->at_once = lived_ns > 0 ? self->life_ns / lived_ns : 0;
-	if (profile->n_processors > 0)
+	if (profile->run.n_processors > 0)
 		self->least_ns = (self->running_ns + kept_waiting(profile->waits, found)) /
-		                 profile->n_processors;
+		                 profile->run.n_processors;
 	self->life_ns /= self->processes;
 	self->running_ns /= self->processes;
-	self->kind = kind_of(self, parents, profile->n_processors);
+	self->kind = kind_of(self, parents, profile->run.n_processors);
 }
 
 void lode_children_clear(LodeChildren *self)

@@ -66,7 +66,8 @@ typedef struct {
 
 static bool write_flow(const Export *self, GError **error)
 {
-	uint32_t weight = self->weight != LODE_NONE ? self->weight : self->profile->weight_event;
+	uint32_t weight = self->weight != LODE_NONE ? self->weight
+	                                            : self->profile->code.weight_event;
 
 	return lode_flow_file_write(self->profile, weight, self->event_rate, self->out, error);
 }

@@ -6,6 +6,7 @@
 #include "ingest/import.h"
 #include "ingest/traced/traced_recording.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "questions/parts/simulated_caches.h"
 #include "questions/parts/trace_selection.h"
 #include "sources/recording.h"

@@ -9,6 +9,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"

@@ -96,9 +96,9 @@ static void warn_of_stacks(char **paths, const GPtrArray *profiles, const LodePr
 static void write_summary(const LodeProfile *profile, const char *path)
 {
 	lode_display_line(stdout, "%s: %s instruction%s, %s origin%s", path,
-		LODE_COUNT_TEXT(profile->instructions->len),
-		profile->instructions->len == 1 ? "" : "s", LODE_COUNT_TEXT(profile->origins->len),
-		profile->origins->len == 1 ? "" : "s");
+		LODE_COUNT_TEXT(profile->code.instructions->len),
+		profile->code.instructions->len == 1 ? "" : "s",
+		LODE_COUNT_TEXT(profile->origins->len), profile->origins->len == 1 ? "" : "s");
 }
 
 static bool check_usage(const Options *given, char **arguments, GError **error)

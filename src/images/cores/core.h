@@ -44,7 +44,7 @@ typedef struct {
  * the families: "other". Never NULL. */
 LodeCore *lode_core_new(const char *processor);
 
-/* The one of this name, as LodeProfile.core; NULL: there is none. */
+/* The one of this name, as LodeProgramRun.core; NULL: there is none. */
 LodeCore *lode_core_named(const char *name);
 
 /* The first from the text of a file. NULL: _CORRUPT, with line or group and key. */

@@ -13,11 +13,11 @@
 /* Functions are sorted by image, then address. */
 uint32_t lode_join_find_function(const LodeProfile *profile, uint32_t image, uint64_t address)
 {
-	const LodeFunction *functions = (const LodeFunction *)profile->functions->data;
+	const LodeFunction *functions = (const LodeFunction *)profile->code.functions->data;
 
 	if (image == LODE_NONE)
 		return LODE_NONE;
-	uint32_t n = LODE_PARTITION_POINT(profile->functions->len, i,
+	uint32_t n = LODE_PARTITION_POINT(profile->code.functions->len, i,
 		functions[i].image < image ||
 			(functions[i].image == image && functions[i].address <= address));
 	return n > 0 && functions[n - 1].image == image ? n - 1 : LODE_NONE;
@@ -42,21 +42,21 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 	LodeProfile *profile = lode_profile_new();
 	g_autofree char *program = lode_recording_program(recording);
 
-	profile->program = lode_profile_intern(
+	profile->run.program = lode_profile_intern(
 		profile, context->program != NULL ? context->program : program);
-	profile->user_seconds = recording->user_seconds;
-	profile->system_seconds = recording->system_seconds;
-	profile->system_error = recording->system_error;
-	profile->wall_seconds = recording->wall_seconds;
-	profile->speed = recording->speed;
-	profile->cycles_per_ns = recording->cycles_per_ns;
-	profile->rates = recording->rates;
-	profile->is_kernel_sampled = recording->is_kernel_sampled;
-	profile->creator = lode_profile_intern(
+	profile->run.user_seconds = recording->user_seconds;
+	profile->run.system_seconds = recording->system_seconds;
+	profile->run.system_error = recording->system_error;
+	profile->run.wall_seconds = recording->wall_seconds;
+	profile->run.speed = recording->speed;
+	profile->run.cycles_per_ns = recording->cycles_per_ns;
+	profile->run.rates = recording->rates;
+	profile->run.is_kernel_sampled = recording->is_kernel_sampled;
+	profile->run.creator = lode_profile_intern(
 		profile, recording->creator != NULL ? recording->creator : "callgrind");
-	profile->frequency = recording->frequency;
-	profile->n_samples = recording->n_samples;
-	profile->n_equal_samples = recording->n_equal_samples;
+	profile->run.frequency = recording->frequency;
+	profile->run.n_samples = recording->n_samples;
+	profile->run.n_equal_samples = recording->n_equal_samples;
 	return profile;
 }
 

@@ -263,9 +263,9 @@ static void choose_weight(Naming *self)
 	if (self->recording->n_sampled > 0) {
 		uint32_t sampled = g_array_index(self->events->column_events, uint32_t, column);
 		uint32_t charged = lode_profile_event_as_charged(profile, sampled);
-		profile->weight_event = charged != LODE_NONE ? charged : sampled;
+		profile->code.weight_event = charged != LODE_NONE ? charged : sampled;
 	} else {
-		profile->weight_event = lode_profile_find_event(profile, "cycles");
+		profile->code.weight_event = lode_profile_find_event(profile, "cycles");
 	}
 }
 
@@ -284,14 +284,14 @@ bool lode_join_events(
 	}
 	*out = (LodeJoinEvents){column, g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		g_array_new(FALSE, FALSE, sizeof(LodeJoinCause))};
-	profile->total_count = g_array_index(recording->totals, double, column);
+	profile->run.total_count = g_array_index(recording->totals, double, column);
 	bool is_inferred = recording->frequency == LODE_FREQUENCY_INFERRED;
 	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
 				       is_inferred ? "inferred executions, to no known scale"
 						   : "instructions executed",
 				       LODE_EVENT_COUNT, NULL, 0),
 		1};
-	lode_profile_event(profile, count.event)->total = profile->total_count;
+	lode_profile_event(profile, count.event)->total = profile->run.total_count;
 	g_array_append_val(once, count);
 	g_array_append_val(cycles, count);
 	add_recorded_events(&naming);
@@ -344,7 +344,7 @@ uint32_t lode_join_find_event(const LodeProfile *profile, const LodeRecording *r
 		if (strcmp(g_ptr_array_index(columns, i), name) == 0 &&
 			g_array_index(events->column_events, uint32_t, i) != LODE_NONE)
 			return g_array_index(events->column_events, uint32_t, i);
-	return profile->weight_event;
+	return profile->code.weight_event;
 }
 
 void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJoinEvents *events)
@@ -352,16 +352,17 @@ void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJ
 	const uint32_t *column_events = (const uint32_t *)events->column_events->data;
 	g_autofree double *sums = g_new(double, rows->recording->events->len);
 
-	g_array_unref(profile->costs);
-	profile->costs = lode_large_array_new(sizeof(LodeCost), profile->instructions->len);
-	g_array_set_size(profile->cost_starts, profile->instructions->len + 1);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	g_array_unref(profile->code.costs);
+	profile->code.costs = lode_large_array_new(
+		sizeof(LodeCost), profile->code.instructions->len);
+	g_array_set_size(profile->code.cost_starts, profile->code.instructions->len + 1);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t n = sum_rows(rows, i, sums);
 		for (uint32_t j = 0; j < n; j++) {
 			LodeCost cost = {column_events[j], sums[j]};
 			if (sums[j] != 0 && column_events[j] != LODE_NONE)
-				g_array_append_val(profile->costs, cost);
+				g_array_append_val(profile->code.costs, cost);
 		}
-		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+		LODE_AT(profile->code.cost_starts, uint32_t, i + 1) = profile->code.costs->len;
 	}
 }

@@ -36,7 +36,7 @@ enum { LONGEST_INSTRUCTION = 15 };
 static void split_transfers(Decoding *self)
 {
 	const GArray *transfers = self->transfers;
-	guint n_functions = self->profile->functions->len;
+	guint n_functions = self->profile->code.functions->len;
 	uint32_t at = 0;
 
 	self->first_transfers = g_new(uint32_t, n_functions + 1);
@@ -203,19 +203,19 @@ static void join_blocks(Decoding *self)
 	LodeProfile *profile = self->profile;
 	size_t n_blocks = 0;
 
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		n_blocks += self->functions[i].n_blocks;
-	g_array_unref(profile->blocks);
-	profile->blocks = lode_large_array_new(sizeof(LodeBlock), n_blocks);
-	for (guint i = 0; i < profile->functions->len; i++) {
+	g_array_unref(profile->code.blocks);
+	profile->code.blocks = lode_large_array_new(sizeof(LodeBlock), n_blocks);
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		LodeFunction *function = lode_profile_function(self->profile, i);
 		LodeJoinFunctionCode *own = &self->functions[i];
-		function->first_block = profile->blocks->len;
+		function->first_block = profile->code.blocks->len;
 		function->n_blocks = own->n_blocks;
 		for (uint32_t j = 0; j < own->n_blocks; j++)
 			own->blocks[j].function = i;
 		if (own->n_blocks > 0)
-			g_array_append_vals(profile->blocks, own->blocks, own->n_blocks);
+			g_array_append_vals(profile->code.blocks, own->blocks, own->n_blocks);
 		for (uint32_t j = 0; j < own->n; j++)
 			if (own->code_blocks[j] != LODE_NONE)
 				lode_profile_instruction(profile, function->first_instruction + j)
@@ -227,7 +227,8 @@ static void join_blocks(Decoding *self)
 LodeJoinCode *lode_join_decode(
 	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers, GArray *known)
 {
-	guint n_functions = profile->functions->len, n_instructions = profile->instructions->len;
+	guint n_functions = profile->code.functions->len,
+	      n_instructions = profile->code.instructions->len;
 	unsigned n_workers = images->n_workers;
 	Decoding decoding = {
 		.profile = profile,

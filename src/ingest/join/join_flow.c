@@ -19,6 +19,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ void lode_join_flow_add_edge(
 {
 	LodeEdge edge = {source, target, kind, count};
 
-	g_array_append_val(self->profile->edges, edge);
+	g_array_append_val(self->profile->code.edges, edge);
 }
 
 double lode_join_flow_lack(const Flow *self, uint32_t index)
@@ -239,9 +240,9 @@ static void check_flow(Flow *self)
 		const LodeInstruction *instruction = lode_profile_instruction(self->profile, i);
 		if (self->codes[i].length == 0)
 			continue;
-		profile->inflow_checked += instruction->count;
+		profile->run.inflow_checked += instruction->count;
 		if (fabs(self->in[i] - instruction->count) <= 1e-9 * instruction->count)
-			profile->inflow_equal += instruction->count;
+			profile->run.inflow_equal += instruction->count;
 	}
 }
 
@@ -251,7 +252,7 @@ LODE_ORDER(compare_edges, LodeEdge, LODE_ASCENDING(source), LODE_ASCENDING(targe
 /* Merges to one edge for each (source, target, kind): several rows of a recording may have it. */
 static void sort_edges(LodeProfile *profile)
 {
-	GArray *edges = profile->edges;
+	GArray *edges = profile->code.edges;
 	guint kept = 0;
 
 	if (edges->len > 1)
@@ -269,9 +270,9 @@ static void sort_edges(LodeProfile *profile)
 
 static void flow_init(Flow *self)
 {
-	size_t n_functions = MAX(self->profile->functions->len, 1), n;
+	size_t n_functions = MAX(self->profile->code.functions->len, 1), n;
 
-	self->n = self->profile->instructions->len;
+	self->n = self->profile->code.instructions->len;
 	n = MAX(self->n, 1);
 	self->in = g_new0(double, n);
 	self->out = g_new0(double, n);
@@ -300,7 +301,7 @@ static void account_flow(Flow *self)
 	double astray = lode_join_unwritten(self);
 	check_flow(self);
 	/* As many executions have an inflow that only seems to be explained. */
-	profile->inflow_equal = MAX(profile->inflow_equal - astray, 0);
+	profile->run.inflow_equal = MAX(profile->run.inflow_equal - astray, 0);
 }
 
 /* In this order: each step uses what those before it have put into `in` and `out`. */

@@ -50,8 +50,8 @@ static const LodeBinaryFunction *covering(Sweep *self, uint64_t address)
 
 static uint32_t add_function(Sweep *self, const LodeFunction *function)
 {
-	g_array_append_vals(self->profile->functions, function, 1);
-	return self->profile->functions->len - 1;
+	g_array_append_vals(self->profile->code.functions, function, 1);
+	return self->profile->code.functions->len - 1;
 }
 
 static uint32_t add_known_function(Sweep *self, const LodeBinaryFunction *known)
@@ -66,7 +66,7 @@ static uint32_t add_known_function(Sweep *self, const LodeBinaryFunction *known)
 	                          : NULL,
 		.address = known->address,
 		.size = known->size,
-		.first_instruction = profile->instructions->len,
+		.first_instruction = profile->code.instructions->len,
 	};
 
 	return add_function(self, &function);
@@ -82,7 +82,7 @@ static uint32_t add_recorded_function(Sweep *self, const LodeJoinSite *site, uin
 		.name = lode_profile_intern(
 			profile, name < names->len ? names->pdata[name] : "???"),
 		.address = site->address,
-		.first_instruction = profile->instructions->len,
+		.first_instruction = profile->code.instructions->len,
 	};
 
 	self->recorded_name = name;
@@ -130,7 +130,7 @@ static void add_instruction(Sweep *self, const LodeJoinSite *site)
 	LodeFunction *function = lode_profile_function(profile, self->function);
 
 	g_array_append_val(self->rows->first, self->rows->rows->len);
-	g_array_append_val(profile->instructions, instruction);
+	g_array_append_val(profile->code.instructions, instruction);
 	function->n_instructions++;
 	/* Recorded bounds are what executed; decoding completes them by the last length. */
 	if (function->source == LODE_FUNCTION_RECORDED)
@@ -139,7 +139,7 @@ static void add_instruction(Sweep *self, const LodeJoinSite *site)
 
 static void sweep_site(Sweep *self, const LodeJoinSite *site, bool is_new)
 {
-	GArray *instructions = self->profile->instructions;
+	GArray *instructions = self->profile->code.instructions;
 
 	if (site->image != self->image)
 		begin_image(self, site->image);
@@ -171,8 +171,8 @@ void lode_join_functions(LodeProfile *profile, const LodeJoinImages *images,
 		.first = lode_large_array_new(sizeof(uint32_t), (size_t)n + 1),
 		.rows = lode_large_array_new(sizeof(uint32_t), n),
 	};
-	g_array_unref(profile->instructions);
-	profile->instructions = lode_large_array_new(sizeof(LodeInstruction), n);
+	g_array_unref(profile->code.instructions);
+	profile->code.instructions = lode_large_array_new(sizeof(LodeInstruction), n);
 	for (guint i = 0; i < n; i++) {
 		const LodeJoinSite *site = &g_array_index(placed->sites, LodeJoinSite, i);
 		bool is_new = i == 0 || site[-1].image != site->image ||

@@ -8,6 +8,7 @@
 #include "base/worker_pool.h"
 #include "ingest/join/join.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +58,9 @@ static uint32_t add_row(Joining *self, const char *path, LodeImageKind kind, uin
 {
 	const LodeImage image = {.path = lode_profile_intern(self->profile, path), .kind = kind};
 
-	g_array_append_val(self->profile->images, image);
+	g_array_append_val(self->profile->code.images, image);
 	g_array_append_val(self->images->code_images, code_image);
-	return self->profile->images->len - 1;
+	return self->profile->code.images->len - 1;
 }
 
 static uint32_t add_image(Joining *self, uint32_t code_image)
@@ -287,7 +288,7 @@ static void open_images(Joining *self)
 {
 	LodeJoinImages *images = self->images;
 
-	images->n = self->profile->images->len;
+	images->n = self->profile->code.images->len;
 	images->binaries = g_new0(LodeBinaryImage *, MAX(images->n, 1));
 	images->open_errors = g_new0(const char *, MAX(images->n, 1));
 	lode_code_images_open_all(code_images(images), images->n_workers, self->progress);

@@ -13,6 +13,7 @@
 #include "ingest/sampled/registers/sample_pairs.h"
 #include "model/index.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -530,7 +531,7 @@ static void find_objects(Inference *self)
 {
 	const GArray *object_images = self->images->object_images;
 
-	g_array_set_size(self->image_objects, self->profile->images->len);
+	g_array_set_size(self->image_objects, self->profile->code.images->len);
 	/* From the last, so that the first object of an image is the one that stays. */
 	for (guint i = object_images->len; i-- > 0;) {
 		uint32_t image = g_array_index(object_images, uint32_t, i);
@@ -635,8 +636,8 @@ LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *image
 		*out_sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 		executions = assemble(&inference, *out_sites);
 		uint32_t event = lode_profile_find_event(profile, "instructions");
-		profile->total_count = g_array_index(executions->totals, double, 0);
-		lode_profile_event(profile, event)->total = profile->total_count;
+		profile->run.total_count = g_array_index(executions->totals, double, 0);
+		lode_profile_event(profile, event)->total = profile->run.total_count;
 		account_failed(&inference);
 		give_codes(&inference, known);
 	} else {

@@ -11,19 +11,20 @@ static const double UNKNOWN_SHARE = 0.1;
 
 static bool is_time(const LodeProfile *profile)
 {
-	return profile->weight_event != LODE_NONE &&
-	       strstr(lode_profile_event(profile, profile->weight_event)->name, "-clock") != NULL;
+	return profile->code.weight_event != LODE_NONE &&
+	       strstr(lode_profile_event(profile, profile->code.weight_event)->name, "-clock") !=
+	               NULL;
 }
 
 void lode_join_counted_times(LodeProfile *profile, const LodeRecording *recording)
 {
 	double error = recording->sampling_share > 0 ? recording->sampling_error : UNKNOWN_SHARE;
 
-	if (profile->frequency != LODE_FREQUENCY_EXACT || profile->n_samples <= 0 ||
+	if (profile->run.frequency != LODE_FREQUENCY_EXACT || profile->run.n_samples <= 0 ||
 		!is_time(profile))
 		return;
-	double of_sample = lode_profile_event(profile, profile->weight_event)->total /
-	                   profile->n_samples;
+	double of_sample = lode_profile_event(profile, profile->code.weight_event)->total /
+	                   profile->run.n_samples;
 	for (guint i = 0; i < profile->loops->len; i++) {
 		LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
 		if (loop->iteration_ns >= 0 || loop->calls > 0 || loop->weight <= 0 ||

@@ -326,7 +326,7 @@ static void find_instructions(
 		self->profile, image, access->image_access_pc);
 	if (sample->access_instruction != LODE_NONE)
 		sample->access_location = LODE_AT(
-			profile->instructions, LodeInstruction, sample->access_instruction)
+			profile->code.instructions, LodeInstruction, sample->access_instruction)
 		                                  .location;
 }
 

@@ -8,6 +8,7 @@
 #include "ingest/memory/memory_reading.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
 
@@ -61,8 +62,8 @@ void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading,
 	finding.images = lode_places_images(reading->options.places);
 	profile->memory = lode_memory_new();
 	out->known = lode_memory_objects_new(profile, profile->memory, finding.images);
-	g_array_set_size(out->operands, profile->instructions->len);
-	for (guint i = 0; reading->names_operands && i < profile->functions->len; i++) {
+	g_array_set_size(out->operands, profile->code.instructions->len);
+	for (guint i = 0; reading->names_operands && i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		uint32_t image = g_array_index(images->code_images, uint32_t, function->image);
 		for (uint32_t j = 0; image != LODE_NONE && j < function->n_instructions; j++)

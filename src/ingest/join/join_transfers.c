@@ -7,6 +7,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <stdlib.h>
 

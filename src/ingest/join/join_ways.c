@@ -34,7 +34,7 @@ static uint32_t find_in_function(const Ways *self, uint32_t function, uint64_t a
 {
 	const LodeFunction *own = lode_profile_function(self->profile, function);
 	const LodeInstruction *rows = &LODE_AT(
-		self->profile->instructions, LodeInstruction, own->first_instruction);
+		self->profile->code.instructions, LodeInstruction, own->first_instruction);
 	uint32_t at = LODE_PARTITION_POINT(own->n_instructions, i, rows[i].address < address);
 
 	return at < own->n_instructions && rows[at].address == address ? own->first_instruction + at
@@ -120,14 +120,14 @@ static void add_edges(Ways *self)
 	const LodeProfile *profile = self->profile;
 	size_t n = self->ways->len;
 
-	for (uint32_t i = 0; i + 1 < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i + 1 < profile->code.instructions->len; i++) {
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH,
 			lode_profile_instruction(profile, i)->next_count};
 		if (edge.count >= 0)
 			add_edge(self, n, &edge);
 	}
-	for (guint i = 0; i < profile->edges->len; i++)
-		add_edge(self, n, &LODE_AT(profile->edges, LodeEdge, i));
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		add_edge(self, n, &LODE_AT(profile->code.edges, LodeEdge, i));
 }
 
 static bool is_measure(const Ways *self, uint32_t source, uint32_t other)
@@ -190,7 +190,7 @@ static void choose_ways(Ways *self)
 
 GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes, const uint8_t *marks)
 {
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	g_autofree uint32_t *n_ways = g_new0(uint32_t, MAX(n, 1));
 	g_autofree bool *is_entered = g_new0(bool, MAX(n, 1));
 	Ways self = {

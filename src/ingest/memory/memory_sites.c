@@ -30,6 +30,7 @@
 #include "ingest/memory/tail_path.h"
 #include "model/memory.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <stdlib.h>
 #include <string.h>

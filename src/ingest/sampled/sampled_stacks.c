@@ -572,20 +572,21 @@ static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruct
 		inlining = lode_profile_inlining_of(profile, instruction);
 	}
 	for (; inlining != LODE_NONE && n < G_N_ELEMENTS(locations); n++) {
-		const LodeInlining *call = &LODE_AT(profile->inlinings, LodeInlining, inlining);
+		const LodeInlining *call = &LODE_AT(
+			profile->code.inlinings, LodeInlining, inlining);
 		locations[n] = call->location;
 		inlining = call->outer;
 	}
 	if (n == 0 || locations[0] == LODE_NONE)
 		return add_stack(self, add_frame(self, code, 0, &frame), outer);
-	const LodeLocation *only = &LODE_AT(profile->locations, LodeLocation, locations[0]);
+	const LodeLocation *only = &LODE_AT(profile->code.locations, LodeLocation, locations[0]);
 	g_autofree char *class = n == 1 && only->inlined == NULL && only->file != NULL
 	                                 ? lode_java_inlined_class(frame.function, only->file)
 	                                 : NULL;
 	if (class != NULL)
 		return add_inlined_class(self, code, &frame, only, class, outer);
-	frame.is_inlined = LODE_AT(profile->locations, LodeLocation, locations[n - 1]).inlined !=
-	                   NULL;
+	frame.is_inlined =
+		LODE_AT(profile->code.locations, LodeLocation, locations[n - 1]).inlined != NULL;
 	if (frame.is_inlined) {
 		LodeFrame around = frame;
 		around.is_inlined = false;
@@ -593,7 +594,7 @@ static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruct
 	}
 	for (; n-- > 0; frame.is_inlined = true) {
 		const LodeLocation *named = &LODE_AT(
-			profile->locations, LodeLocation, locations[n]);
+			profile->code.locations, LodeLocation, locations[n]);
 		frame.function = frame.is_inlined ? named->inlined : frame.function;
 		frame.file = named->file;
 		frame.line = named->line;

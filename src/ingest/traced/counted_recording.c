@@ -18,6 +18,7 @@
 #include "ingest/traced/traced_places.h"
 #include "ingest/traced/traced_rows.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "record/qemu/trace_mappings.h"
 #include "sources/counts/count_file.h"
 

@@ -21,6 +21,7 @@
 #include "ingest/traced/traced_memory.h"
 #include "ingest/traced/traced_misses.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "traces/frames/frame_turns.h"
 #include "traces/trace_reader.h"
 

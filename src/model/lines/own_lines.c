@@ -212,7 +212,7 @@ static bool is_of_interpreter(const LodeImage *image)
 
 static void add_file(LodeOwnLines *self, uint32_t location)
 {
-	const char *file = LODE_AT(self->profile->locations, LodeLocation, location).file;
+	const char *file = LODE_AT(self->profile->code.locations, LodeLocation, location).file;
 
 	if (file != NULL)
 		g_hash_table_add(self->of_interpreters, (char *)file);
@@ -222,7 +222,7 @@ static void find_files_of_interpreters(LodeOwnLines *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (!is_of_interpreter(lode_profile_image(profile, function->image)))
 			continue;
@@ -233,10 +233,11 @@ static void find_files_of_interpreters(LodeOwnLines *self)
 			if (location != LODE_NONE)
 				add_file(self, location);
 			for (; inlining != LODE_NONE;
-				inlining =
-					LODE_AT(profile->inlinings, LodeInlining, inlining).outer)
-				add_file(self, LODE_AT(profile->inlinings, LodeInlining, inlining)
-						       .location);
+				inlining = LODE_AT(profile->code.inlinings, LodeInlining, inlining)
+			                           .outer)
+				add_file(self,
+					LODE_AT(profile->code.inlinings, LodeInlining, inlining)
+						.location);
 		}
 	}
 }
@@ -245,7 +246,7 @@ static void find_files_of_interpreters(LodeOwnLines *self)
 static void judge_locations(LodeOwnLines *self)
 {
 	g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
-	const GArray *locations = self->profile->locations;
+	const GArray *locations = self->profile->code.locations;
 
 	for (guint i = 0; i < locations->len; i++) {
 		const LodeLocation *location = &LODE_AT(locations, LodeLocation, i);
@@ -268,13 +269,13 @@ LodeOwnLines *lode_own_lines_new(const LodeProfile *profile, const char *const *
 	self->globs = g_ptr_array_new_with_free_func((GDestroyNotify)g_pattern_spec_free);
 	for (; globs != NULL && *globs != NULL; globs++)
 		g_ptr_array_add(self->globs, g_pattern_spec_new(*globs));
-	self->is_own = g_new0(bool, MAX(profile->locations->len, 1));
-	self->lines = g_new(uint32_t, MAX(profile->inlinings->len, 1));
+	self->is_own = g_new0(bool, MAX(profile->code.locations->len, 1));
+	self->lines = g_new(uint32_t, MAX(profile->code.inlinings->len, 1));
 	self->of_interpreters = g_hash_table_new(g_str_hash, g_str_equal);
 	find_files_of_interpreters(self);
 	judge_locations(self);
-	for (guint i = 0; i < profile->inlinings->len; i++) {
-		const LodeInlining *inlining = &LODE_AT(profile->inlinings, LodeInlining, i);
+	for (guint i = 0; i < profile->code.inlinings->len; i++) {
+		const LodeInlining *inlining = &LODE_AT(profile->code.inlinings, LodeInlining, i);
 		self->lines[i] = self->is_own[inlining->location] ? inlining->location
 		                 : inlining->outer != LODE_NONE   ? self->lines[inlining->outer]
 		                                                  : LODE_NONE;
@@ -306,7 +307,7 @@ uint32_t lode_own_lines_find(const LodeOwnLines *self, uint32_t instruction)
 
 uint32_t lode_own_lines_find_access(const LodeOwnLines *self, const LodeMemorySample *sample)
 {
-	return sample->access_instruction < self->profile->instructions->len
+	return sample->access_instruction < self->profile->code.instructions->len
 	               ? lode_own_lines_find(self, sample->access_instruction)
 	               : sample->access_location;
 }
@@ -325,7 +326,7 @@ GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction)
 	GArray *chain = g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
 
 	for (uint32_t id = row->location; id != LODE_NONE;) {
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, id);
+		const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, id);
 		bool is_outermost = inlining == LODE_NONE;
 		LodeInlinedLine line = {location,
 			location->inlined != NULL ? location->inlined
@@ -336,8 +337,8 @@ GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction)
 		g_array_prepend_val(chain, line);
 		if (is_outermost)
 			break;
-		id = LODE_AT(profile->inlinings, LodeInlining, inlining).location;
-		inlining = LODE_AT(profile->inlinings, LodeInlining, inlining).outer;
+		id = LODE_AT(profile->code.inlinings, LodeInlining, inlining).location;
+		inlining = LODE_AT(profile->code.inlinings, LodeInlining, inlining).outer;
 	}
 	return chain;
 }

@@ -8,7 +8,7 @@
 /* Executions of the edges that are taken. */
 static double count_taken(const LodeProfile *profile, uint32_t source)
 {
-	const GArray *edges = profile->edges;
+	const GArray *edges = profile->code.edges;
 	guint at = LODE_PARTITION_POINT(edges->len, i, LODE_AT(edges, LodeEdge, i).source < source);
 	double sum = 0;
 

@@ -8,7 +8,7 @@ static bool is_pair(const LodeProfile *profile, uint32_t first)
 {
 	const LodeInstruction *own = lode_profile_instruction(profile, first), *next = own + 1;
 
-	return first + 1 < profile->instructions->len && next->function == own->function &&
+	return first + 1 < profile->code.instructions->len && next->function == own->function &&
 	       own->size > 0 && next->address == own->address + own->size &&
 	       (lode_profile_set_has(profile, own->attribute_set, "op:cmp") ||
 		       lode_profile_set_has(profile, own->attribute_set, "op:test")) &&

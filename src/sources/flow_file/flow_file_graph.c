@@ -47,12 +47,12 @@ void lode_flow_file_graph_start(LodeFlowFileGraph *self, const char *name)
 	LodeFunction function = {
 		.source = LODE_FUNCTION_GIVEN,
 		.name = lode_profile_intern(self->profile, name),
-		.first_instruction = self->profile->instructions->len,
-		.first_block = self->profile->blocks->len,
+		.first_instruction = self->profile->code.instructions->len,
+		.first_block = self->profile->code.blocks->len,
 	};
 
-	self->function = self->profile->functions->len;
-	g_array_append_val(self->profile->functions, function);
+	self->function = self->profile->code.functions->len;
+	g_array_append_val(self->profile->code.functions, function);
 }
 
 uint32_t lode_flow_file_graph_name(LodeFlowFileGraph *self, const char *text, uint32_t length)
@@ -85,7 +85,7 @@ bool lode_flow_file_graph_add_vertex(
 	*vertex = self->vertex_names->len;
 	g_array_append_val(self->vertex_names, name);
 	g_array_append_val(self->weights, weight);
-	g_array_append_val(self->profile->instructions, instruction);
+	g_array_append_val(self->profile->code.instructions, instruction);
 	return true;
 }
 
@@ -222,13 +222,13 @@ static void settle_counts(LodeFlowFileGraph *self)
 		/* an entry has no edges into it, an exit none out of it */
 		if (instruction->count < 0)
 			instruction->count = MAX(inflow, LODE_AT(self->outflow, double, i));
-		profile->total_count += instruction->count;
+		profile->run.total_count += instruction->count;
 		if (LODE_AT(self->in_degrees, uint32_t, i) == 0)
 			continue;
-		profile->inflow_checked += instruction->count;
+		profile->run.inflow_checked += instruction->count;
 		/* Counts may be fractions, whose sums round. */
 		if (fabs(inflow - instruction->count) <= 1e-9 * instruction->count)
-			profile->inflow_equal += instruction->count;
+			profile->run.inflow_equal += instruction->count;
 	}
 }
 
@@ -248,7 +248,7 @@ static void add_edges(LodeFlowFileGraph *self)
 		if (given->target == given->source + 1)
 			instruction_at(self, given->source)->next_count = given->count;
 		else
-			g_array_append_val(self->profile->edges, edge);
+			g_array_append_val(self->profile->code.edges, edge);
 	}
 }
 
@@ -273,7 +273,7 @@ static void add_cost(LodeProfile *profile, uint32_t event, double value)
 
 	if (value == 0)
 		return;
-	g_array_append_val(profile->costs, cost);
+	g_array_append_val(profile->code.costs, cost);
 	lode_profile_event(profile, event)->total += value;
 }
 
@@ -291,7 +291,7 @@ static void add_costs(LodeFlowFileGraph *self, uint32_t weight)
 				break;
 			add_cost(profile, value->event, value->value);
 		}
-		g_array_append_val(profile->cost_starts, profile->costs->len);
+		g_array_append_val(profile->code.cost_starts, profile->code.costs->len);
 	}
 }
 
@@ -306,7 +306,7 @@ static bool continues_block(const LodeFlowFileGraph *self, uint32_t vertex)
 
 static void add_blocks(LodeFlowFileGraph *self)
 {
-	GArray *blocks = self->profile->blocks;
+	GArray *blocks = self->profile->code.blocks;
 
 	for (guint i = 0; i < self->vertex_names->len; i++) {
 		LodeInstruction *instruction = instruction_at(self, i);
@@ -324,7 +324,7 @@ static void finish(LodeFlowFileGraph *self)
 	LodeFunction *function = lode_profile_function(self->profile, self->function);
 
 	function->n_instructions = self->vertex_names->len;
-	function->n_blocks = self->profile->blocks->len - function->first_block;
+	function->n_blocks = self->profile->code.blocks->len - function->first_block;
 	self->function = LODE_NONE;
 	lode_flow_file_names_reset(&self->names);
 	g_array_set_size(self->name_vertices, 0);

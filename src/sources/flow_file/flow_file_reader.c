@@ -249,14 +249,14 @@ static void reader_init(Reader *self, LodeTextLines *lines, const char *path)
 	lode_flow_file_names_init(&self->events, self->strings);
 	lode_flow_file_names_init(&self->attributes, self->strings);
 	lode_flow_file_names_init(&self->lists, self->list_strings);
-	self->profile->creator = lode_profile_intern(self->profile, "flow file");
-	self->profile->frequency = LODE_FREQUENCY_GIVEN;
+	self->profile->run.creator = lode_profile_intern(self->profile, "flow file");
+	self->profile->run.frequency = LODE_FREQUENCY_GIVEN;
 	/* Both get their names when the whole file is known. */
 	lode_profile_add_event(self->profile, "", "times executed", LODE_EVENT_COUNT, NULL, 0);
 	lode_profile_add_event(self->profile, "", NULL, LODE_EVENT_RECORDED, NULL, 0);
-	self->profile->weight_event = WEIGHT_EVENT;
+	self->profile->code.weight_event = WEIGHT_EVENT;
 	image.path = lode_profile_intern(self->profile, base);
-	g_array_append_val(self->profile->images, image);
+	g_array_append_val(self->profile->code.images, image);
 }
 
 static bool G_GNUC_PRINTF(3, 4) fail(Reader *self, GError **error, const char *format, ...)
@@ -375,8 +375,8 @@ static bool close_graph(Reader *self, GError **error)
 
 	if (fault.kind != LODE_FLOW_FAULT_NONE)
 		return report_fault(self, &fault, error);
-	bool is_finite = isfinite(self->profile->total_count);
-	for (guint i = 0; i < self->profile->events->len; i++)
+	bool is_finite = isfinite(self->profile->run.total_count);
+	for (guint i = 0; i < self->profile->code.events->len; i++)
 		is_finite &= isfinite(lode_profile_event(self->profile, i)->total) != 0;
 	return is_finite ||
 	       fail(self, error, "the numbers up to here add up to more than a double holds");
@@ -700,7 +700,7 @@ static void name_events(Reader *self)
 		g_string_append_c(name, '\'');
 	LodeEvent *count = lode_profile_event(profile, COUNT_EVENT);
 	count->name = lode_profile_intern(profile, name->str);
-	count->total = profile->total_count;
+	count->total = profile->run.total_count;
 }
 
 static bool read_all(Reader *self, GError **error)

@@ -95,7 +95,7 @@ static int compare_event_names(const void *a, const void *b, void *user_data)
  * estimated, is not known so well. */
 static char **grade_names(const Writer *self, const LodeEvent *event, const char *attribute)
 {
-	bool is_rate = self->profile->frequency == LODE_FREQUENCY_EXACT &&
+	bool is_rate = self->profile->run.frequency == LODE_FREQUENCY_EXACT &&
 	               event->kind != LODE_EVENT_SAMPLED;
 	char **names = g_new0(char *, LODE_N_EVENT_GRADES + 1);
 
@@ -108,7 +108,7 @@ static char **grade_names(const Writer *self, const LodeEvent *event, const char
 
 static void prepare_events(Writer *self)
 {
-	for (guint i = 0; i < self->profile->events->len; i++) {
+	for (guint i = 0; i < self->profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(self->profile, i);
 		g_autofree char *attribute = lode_event_attribute(event);
 		char *name = field_of(event->name);
@@ -130,9 +130,9 @@ static void writer_init(Writer *self)
 	self->event_order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->words = g_ptr_array_new();
 	self->edges = g_array_new(FALSE, FALSE, sizeof(LodeEdge));
-	for (guint i = 0; i < self->profile->attributes->len; i++)
+	for (guint i = 0; i < self->profile->code.attributes->len; i++)
 		g_ptr_array_add(self->attributes,
-			field_of(g_ptr_array_index(self->profile->attributes, i)));
+			field_of(g_ptr_array_index(self->profile->code.attributes, i)));
 	prepare_events(self);
 }
 
@@ -239,7 +239,7 @@ static void append_attributes(Writer *self, uint32_t index)
 			g_ptr_array_add(
 				self->words, g_ptr_array_index(self->attributes, members[i]));
 	}
-	for (guint i = 0; i < self->profile->events->len; i++)
+	for (guint i = 0; i < self->profile->code.events->len; i++)
 		add_event_attributes(self, i, index);
 	g_ptr_array_sort(self->words, lode_compare_texts);
 	for (guint i = 0; i < self->words->len; i++) {
@@ -276,7 +276,7 @@ LODE_ORDER(compare_edges, LodeEdge, LODE_ASCENDING(source), LODE_ASCENDING(targe
 /* The edges of a function's own graph; `first` goes on over the profile's edges. */
 static void collect_edges(Writer *self, const LodeFunction *function, guint *first)
 {
-	const GArray *edges = self->profile->edges;
+	const GArray *edges = self->profile->code.edges;
 
 	g_array_set_size(self->edges, 0);
 	for (uint32_t i = 0; i + 1 < function->n_instructions; i++) {
@@ -344,7 +344,7 @@ static bool write_observed(Writer *self, const LodeFunction *function, guint *fi
 
 static bool write_values(Writer *self, uint32_t index, GError **error)
 {
-	const GArray *starts = self->profile->cost_starts;
+	const GArray *starts = self->profile->code.cost_starts;
 
 	if (LODE_AT(starts, uint32_t, index) == LODE_AT(starts, uint32_t, index + 1))
 		return true;
@@ -396,10 +396,10 @@ bool lode_flow_file_write(const LodeProfile *profile, uint32_t weight_event, dou
 	writer_init(&writer);
 	g_string_append(writer.line, windows != NULL ? "lode-flow 2\n" : "lode-flow 1\n");
 	/* A flow file's own counts are all that can be read from one. */
-	if (profile->frequency == LODE_FREQUENCY_SAMPLED ||
-		profile->frequency == LODE_FREQUENCY_INFERRED)
+	if (profile->run.frequency == LODE_FREQUENCY_SAMPLED ||
+		profile->run.frequency == LODE_FREQUENCY_INFERRED)
 		g_string_append_printf(writer.line, "# counts are estimates: %s\n",
-			lode_frequency_to_text(profile->frequency));
+			lode_frequency_to_text(profile->run.frequency));
 	g_string_append_printf(writer.line, "event %s", word_at(writer.event_names, weight_event));
 	if (windows != NULL)
 		g_string_append_printf(writer.line,
@@ -407,7 +407,7 @@ bool lode_flow_file_write(const LodeProfile *profile, uint32_t weight_event, dou
 			windows->n_steps);
 	if (!put_line(&writer, error))
 		return false;
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		if (!write_graph(&writer, lode_profile_function(profile, i), &first_edge,
 			    &first_observed, error))
 			return false;

@@ -16,8 +16,9 @@ static const LodeColumn of_columns[] = {
 };
 
 static const LodeRowTable tables[] = {
-	LODE_ROW_TABLE_OF(LodeProfile, inlinings, "inlining", LodeInlining, inlining_columns, NULL),
-	LODE_ROW_TABLE_OF(LodeProfile, inlining_of, "inlining_of", uint32_t, of_columns, NULL),
+	LODE_ROW_TABLE_OF(
+		LodeProfile, code.inlinings, "inlining", LodeInlining, inlining_columns, NULL),
+	LODE_ROW_TABLE_OF(LodeProfile, code.inlining_of, "inlining_of", uint32_t, of_columns, NULL),
 };
 
 double lode_inlining_tables_count(const LodeProfile *profile)
@@ -72,13 +73,13 @@ static bool check_depths(const GArray *rows, GError **error)
 bool lode_inlining_tables_check(const LodeProfile *profile, GError **error)
 {
 	size_t counts[LODE_N_TARGETS] = {0};
-	guint n = profile->inlining_of->len;
+	guint n = profile->code.inlining_of->len;
 
-	counts[LODE_TARGET_LOCATIONS] = profile->locations->len;
-	counts[LODE_TARGET_INLININGS] = profile->inlinings->len;
-	if (n != 0 && n != profile->instructions->len)
+	counts[LODE_TARGET_LOCATIONS] = profile->code.locations->len;
+	counts[LODE_TARGET_INLININGS] = profile->code.inlinings->len;
+	if (n != 0 && n != profile->code.instructions->len)
 		return lode_row_table_broken(
 			error, "inlining_of", n, "there is not one for each instruction");
 	return lode_row_tables_check(tables, G_N_ELEMENTS(tables), profile, counts, error) &&
-	       check_depths(profile->inlinings, error);
+	       check_depths(profile->code.inlinings, error);
 }

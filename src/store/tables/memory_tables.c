@@ -274,10 +274,10 @@ static void count_targets(const LodeProfile *profile, size_t out_counts[LODE_N_T
 	out_counts[LODE_TARGET_PATHS] = memory->paths->len;
 	out_counts[LODE_TARGET_ACCESS_CALLS] = memory->access_calls->len;
 	out_counts[LODE_TARGET_SAMPLES] = memory->samples->len;
-	out_counts[LODE_TARGET_EVENTS] = profile->events->len;
-	out_counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
-	out_counts[LODE_TARGET_FUNCTIONS] = profile->functions->len;
-	out_counts[LODE_TARGET_LOCATIONS] = profile->locations->len;
+	out_counts[LODE_TARGET_EVENTS] = profile->code.events->len;
+	out_counts[LODE_TARGET_INSTRUCTIONS] = profile->code.instructions->len;
+	out_counts[LODE_TARGET_FUNCTIONS] = profile->code.functions->len;
+	out_counts[LODE_TARGET_LOCATIONS] = profile->code.locations->len;
 }
 
 /* Members stand type by type, each type's own; a mapping does not end before it begins. */

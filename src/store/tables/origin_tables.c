@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/tables/origin_tables.h"
 
-#include "model/origins.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
 #include "store/tables/row_table.h"
 
 #define AT(type, member) offsetof(type, member)
@@ -154,9 +154,9 @@ bool lode_origin_tables_check(const LodeProfile *profile, GError **error)
 {
 	const size_t counts[LODE_N_TARGETS] = {
 		[LODE_TARGET_ORIGINS] = profile->origins->len,
-		[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len,
-		[LODE_TARGET_EVENTS] = profile->events->len,
-		[LODE_TARGET_EDGES] = profile->edges->len,
+		[LODE_TARGET_INSTRUCTIONS] = profile->code.instructions->len,
+		[LODE_TARGET_EVENTS] = profile->code.events->len,
+		[LODE_TARGET_EDGES] = profile->code.edges->len,
 	};
 
 	if (!lode_row_tables_check(&origin_table, 1, profile, counts, error))

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "store/profile_store.h"
 #include "store/tables/inlining_tables.h"
 #include "store/tables/loops/loop_table.h"
@@ -45,39 +46,39 @@ typedef struct {
 } CostRow;
 
 #define AT(type, field) offsetof(type, field)
-#define RATE(kind, level) offsetof(LodeProfile, rates.kind) + level * sizeof(double)
+#define RATE(kind, level) offsetof(LodeProfile, run.rates.kind) + level * sizeof(double)
 
 /* The keys of table `meta`, as columns of the profile, by bytes. Keys that profiles of lode 0.1.0
  * need not have are 0 there. */
 static const LodeColumn facts[] = {
-	{"chain_ns", AT(LodeProfile, speed.chain_ns), LODE_COLUMN_AMOUNT, 0},
-	{"chain_scatter", AT(LodeProfile, speed.chain_scatter), LODE_COLUMN_AMOUNT, 0},
-	{"core", AT(LodeProfile, core), LODE_COLUMN_MAYBE_TEXT, 0},
-	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
-	{"cycles_per_ns", AT(LodeProfile, cycles_per_ns), LODE_COLUMN_AMOUNT, 0},
-	{"equal_samples", AT(LodeProfile, n_equal_samples), LODE_COLUMN_AMOUNT, 0},
-	{"frequency", AT(LodeProfile, frequency), LODE_COLUMN_WORD, LODE_WORDS_FREQUENCY},
-	{"inflow_checked", AT(LodeProfile, inflow_checked), LODE_COLUMN_AMOUNT, 0},
-	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
-	{"is_kernel_sampled", AT(LodeProfile, is_kernel_sampled), LODE_COLUMN_FLAG, 0},
-	{"others_share", AT(LodeProfile, speed.others), LODE_COLUMN_AMOUNT, 0},
-	{"processors", AT(LodeProfile, n_processors), LODE_COLUMN_AMOUNT, 0},
-	{"program", AT(LodeProfile, program), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"chain_ns", AT(LodeProfile, run.speed.chain_ns), LODE_COLUMN_AMOUNT, 0},
+	{"chain_scatter", AT(LodeProfile, run.speed.chain_scatter), LODE_COLUMN_AMOUNT, 0},
+	{"core", AT(LodeProfile, run.core), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"creator", AT(LodeProfile, run.creator), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"cycles_per_ns", AT(LodeProfile, run.cycles_per_ns), LODE_COLUMN_AMOUNT, 0},
+	{"equal_samples", AT(LodeProfile, run.n_equal_samples), LODE_COLUMN_AMOUNT, 0},
+	{"frequency", AT(LodeProfile, run.frequency), LODE_COLUMN_WORD, LODE_WORDS_FREQUENCY},
+	{"inflow_checked", AT(LodeProfile, run.inflow_checked), LODE_COLUMN_AMOUNT, 0},
+	{"inflow_equal", AT(LodeProfile, run.inflow_equal), LODE_COLUMN_AMOUNT, 0},
+	{"is_kernel_sampled", AT(LodeProfile, run.is_kernel_sampled), LODE_COLUMN_FLAG, 0},
+	{"others_share", AT(LodeProfile, run.speed.others), LODE_COLUMN_AMOUNT, 0},
+	{"processors", AT(LodeProfile, run.n_processors), LODE_COLUMN_AMOUNT, 0},
+	{"program", AT(LodeProfile, run.program), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"read_rate_l1", RATE(read, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_l2", RATE(read, LODE_RATE_L2), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_l3", RATE(read, LODE_RATE_L3), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_memory", RATE(read, LODE_RATE_MEMORY), LODE_COLUMN_AMOUNT, 0},
-	{"samples", AT(LodeProfile, n_samples), LODE_COLUMN_AMOUNT, 0},
-	{"speed_runs", AT(LodeProfile, speed.runs), LODE_COLUMN_AMOUNT, 0},
-	{"steal_share", AT(LodeProfile, speed.steal), LODE_COLUMN_AMOUNT, 0},
-	{"system_error", AT(LodeProfile, system_error), LODE_COLUMN_AMOUNT, 0},
-	{"system_seconds", AT(LodeProfile, system_seconds), LODE_COLUMN_AMOUNT, 0},
-	{"total_count", AT(LodeProfile, total_count), LODE_COLUMN_AMOUNT, 0},
-	{"user_seconds", AT(LodeProfile, user_seconds), LODE_COLUMN_AMOUNT, 0},
-	{"walk_ns", AT(LodeProfile, speed.walk_ns), LODE_COLUMN_AMOUNT, 0},
-	{"walk_scatter", AT(LodeProfile, speed.walk_scatter), LODE_COLUMN_AMOUNT, 0},
-	{"wall_seconds", AT(LodeProfile, wall_seconds), LODE_COLUMN_AMOUNT, 0},
-	{"weight_event", AT(LodeProfile, weight_event), LODE_COLUMN_MAYBE_REFERENCE,
+	{"samples", AT(LodeProfile, run.n_samples), LODE_COLUMN_AMOUNT, 0},
+	{"speed_runs", AT(LodeProfile, run.speed.runs), LODE_COLUMN_AMOUNT, 0},
+	{"steal_share", AT(LodeProfile, run.speed.steal), LODE_COLUMN_AMOUNT, 0},
+	{"system_error", AT(LodeProfile, run.system_error), LODE_COLUMN_AMOUNT, 0},
+	{"system_seconds", AT(LodeProfile, run.system_seconds), LODE_COLUMN_AMOUNT, 0},
+	{"total_count", AT(LodeProfile, run.total_count), LODE_COLUMN_AMOUNT, 0},
+	{"user_seconds", AT(LodeProfile, run.user_seconds), LODE_COLUMN_AMOUNT, 0},
+	{"walk_ns", AT(LodeProfile, run.speed.walk_ns), LODE_COLUMN_AMOUNT, 0},
+	{"walk_scatter", AT(LodeProfile, run.speed.walk_scatter), LODE_COLUMN_AMOUNT, 0},
+	{"wall_seconds", AT(LodeProfile, run.wall_seconds), LODE_COLUMN_AMOUNT, 0},
+	{"weight_event", AT(LodeProfile, code.weight_event), LODE_COLUMN_MAYBE_REFERENCE,
 		LODE_TARGET_EVENTS},
 	{"write_rate_l1", RATE(write, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
 	{"write_rate_l2", RATE(write, LODE_RATE_L2), LODE_COLUMN_AMOUNT, 0},
@@ -226,12 +227,12 @@ typedef struct {
 static void rows_init(Rows *self, const LodeProfile *profile)
 {
 	*self = (Rows){{
-		[EVENTS] = g_array_ref(profile->events),
-		[IMAGES] = g_array_ref(profile->images),
-		[FUNCTIONS] = g_array_ref(profile->functions),
-		[BLOCKS] = g_array_ref(profile->blocks),
-		[INSTRUCTIONS] = g_array_ref(profile->instructions),
-		[EDGES] = g_array_ref(profile->edges),
+		[EVENTS] = g_array_ref(profile->code.events),
+		[IMAGES] = g_array_ref(profile->code.images),
+		[FUNCTIONS] = g_array_ref(profile->code.functions),
+		[BLOCKS] = g_array_ref(profile->code.blocks),
+		[INSTRUCTIONS] = g_array_ref(profile->code.instructions),
+		[EDGES] = g_array_ref(profile->code.edges),
 		[UNRESOLVED] = g_array_ref(profile->unresolved),
 	}};
 	for (int i = 0; i < N_TABLES; i++)
@@ -249,7 +250,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rows, rows_clear)
 
 static void list_terms(Rows *self, const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		for (uint32_t k = 0; event->terms != NULL && k < event->terms->len; k++) {
 			const LodeEventTerm *term = &LODE_AT(event->terms, LodeEventTerm, k);
@@ -261,14 +262,15 @@ static void list_terms(Rows *self, const LodeProfile *profile)
 
 static void list_attributes(Rows *self, const LodeProfile *profile)
 {
-	g_array_append_vals(
-		self->of[ATTRIBUTES], profile->attributes->pdata, profile->attributes->len);
-	g_array_append_vals(
-		self->of[SETS], profile->attribute_sets->data, profile->attribute_sets->len);
-	for (uint32_t i = 0; i < profile->attribute_sets->len; i++) {
-		LodeAttributeSet set = LODE_AT(profile->attribute_sets, LodeAttributeSet, i);
+	g_array_append_vals(self->of[ATTRIBUTES], profile->code.attributes->pdata,
+		profile->code.attributes->len);
+	g_array_append_vals(self->of[SETS], profile->code.attribute_sets->data,
+		profile->code.attribute_sets->len);
+	for (uint32_t i = 0; i < profile->code.attribute_sets->len; i++) {
+		LodeAttributeSet set = LODE_AT(profile->code.attribute_sets, LodeAttributeSet, i);
 		for (uint32_t k = 0; k < set.n; k++) {
-			MemberRow row = {i, LODE_AT(profile->set_members, uint32_t, set.first + k)};
+			MemberRow row = {
+				i, LODE_AT(profile->code.set_members, uint32_t, set.first + k)};
 			g_array_append_val(self->of[MEMBERS], row);
 		}
 	}
@@ -292,9 +294,9 @@ static void list_locations(Rows *self, const LodeProfile *profile)
 {
 	g_autoptr(GHashTable) rows = g_hash_table_new(g_str_hash, g_str_equal);
 
-	g_array_set_size(self->of[LOCATIONS], profile->locations->len);
-	for (guint i = 0; i < profile->locations->len; i++) {
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, i);
+	g_array_set_size(self->of[LOCATIONS], profile->code.locations->len);
+	for (guint i = 0; i < profile->code.locations->len; i++) {
+		const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, i);
 		LocationRow *row = &LODE_AT(self->of[LOCATIONS], LocationRow, i);
 		row->file = string_row(rows, self->of[STRINGS], location->file);
 		row->line = location->line;
@@ -306,10 +308,10 @@ static void list_costs(Rows *self, const LodeProfile *profile)
 {
 	uint32_t instruction = 0;
 
-	g_array_set_size(self->of[COSTS], profile->costs->len);
-	for (guint i = 0; i < profile->costs->len; i++) {
-		const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, i);
-		while (LODE_AT(profile->cost_starts, uint32_t, instruction + 1) <= i)
+	g_array_set_size(self->of[COSTS], profile->code.costs->len);
+	for (guint i = 0; i < profile->code.costs->len; i++) {
+		const LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, i);
+		while (LODE_AT(profile->code.cost_starts, uint32_t, instruction + 1) <= i)
 			instruction++;
 		LODE_AT(self->of[COSTS], CostRow, i) = (CostRow){
 			instruction, cost->event, cost->value};
@@ -440,7 +442,7 @@ static bool read_facts(LodeProfile *profile, LodeDatabase *database, GError **er
 
 static bool take_terms(const Rows *self, LodeProfile *profile, GError **error)
 {
-	for (guint i = 0; i < profile->events->len; i++) {
+	for (guint i = 0; i < profile->code.events->len; i++) {
 		LodeEvent *event = lode_profile_event(profile, i);
 		if (event->kind == LODE_EVENT_DERIVED)
 			event->terms = g_array_new(FALSE, FALSE, sizeof(LodeEventTerm));
@@ -448,7 +450,7 @@ static bool take_terms(const Rows *self, LodeProfile *profile, GError **error)
 	for (guint i = 0; i < self->of[TERMS]->len; i++) {
 		const TermRow *row = &LODE_AT(self->of[TERMS], TermRow, i);
 		LodeEventTerm term = {row->source, row->factor};
-		GArray *terms = row->event < profile->events->len
+		GArray *terms = row->event < profile->code.events->len
 		                        ? lode_profile_event(profile, row->event)->terms
 		                        : NULL;
 		if (terms == NULL || terms->len != row->position)
@@ -519,21 +521,21 @@ static bool take_locations(const Rows *self, LodeProfile *profile, GError **erro
 
 static bool take_costs(const Rows *self, LodeProfile *profile, GError **error)
 {
-	guint n = profile->instructions->len, begun = 0;
+	guint n = profile->code.instructions->len, begun = 0;
 
-	g_array_set_size(profile->cost_starts, n + 1);
-	g_array_set_size(profile->costs, self->of[COSTS]->len);
+	g_array_set_size(profile->code.cost_starts, n + 1);
+	g_array_set_size(profile->code.costs, self->of[COSTS]->len);
 	for (guint i = 0; i < self->of[COSTS]->len; i++) {
 		const CostRow *row = &LODE_AT(self->of[COSTS], CostRow, i);
 		if (row->instruction >= n)
 			return lode_row_table_broken(
 				error, "cost", i, "its instruction does not exist");
 		while (begun <= row->instruction)
-			LODE_AT(profile->cost_starts, uint32_t, begun++) = i;
-		LODE_AT(profile->costs, LodeCost, i) = (LodeCost){row->event, row->value};
+			LODE_AT(profile->code.cost_starts, uint32_t, begun++) = i;
+		LODE_AT(profile->code.costs, LodeCost, i) = (LodeCost){row->event, row->value};
 	}
 	while (begun <= n)
-		LODE_AT(profile->cost_starts, uint32_t, begun++) = profile->costs->len;
+		LODE_AT(profile->code.cost_starts, uint32_t, begun++) = profile->code.costs->len;
 	return true;
 }
 
@@ -542,15 +544,15 @@ static void find_ranges(LodeProfile *profile)
 {
 	guint instruction = 0, block = 0;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		LodeFunction *function = lode_profile_function(profile, i);
 		function->first_instruction = instruction;
-		while (instruction < profile->instructions->len &&
+		while (instruction < profile->code.instructions->len &&
 			lode_profile_instruction(profile, instruction)->function == i)
 			instruction++;
 		function->n_instructions = instruction - function->first_instruction;
 		function->first_block = block;
-		while (block < profile->blocks->len &&
+		while (block < profile->code.blocks->len &&
 			lode_profile_block(profile, block)->function == i)
 			block++;
 		function->n_blocks = block - function->first_block;
@@ -592,7 +594,7 @@ static bool check_event(const LodeProfile *profile, guint index, GError **error)
 		return lode_row_table_broken(error, "event", index, "terms are for derived events");
 	for (guint i = 0; event->terms != NULL && i < event->terms->len; i++) {
 		const LodeEventTerm *term = &LODE_AT(event->terms, LodeEventTerm, i);
-		if (term->event >= profile->events->len || !isfinite(term->factor) ||
+		if (term->event >= profile->code.events->len || !isfinite(term->factor) ||
 			lode_profile_event(profile, term->event)->kind == LODE_EVENT_DERIVED)
 			return lode_row_table_broken(error, "event", index, "a term is broken");
 	}
@@ -601,11 +603,12 @@ static bool check_event(const LodeProfile *profile, guint index, GError **error)
 
 static bool check_events(const LodeProfile *profile, GError **error)
 {
-	for (guint i = 0; i < profile->events->len; i++)
+	for (guint i = 0; i < profile->code.events->len; i++)
 		if (!check_event(profile, i, error))
 			return false;
-	bool has_weight = profile->weight_event < profile->events->len;
-	if (!has_weight && (profile->weight_event != LODE_NONE || profile->events->len > 0)) {
+	bool has_weight = profile->code.weight_event < profile->code.events->len;
+	if (!has_weight &&
+		(profile->code.weight_event != LODE_NONE || profile->code.events->len > 0)) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 			"table 'meta': the weight event is missing");
 		return false;
@@ -639,23 +642,23 @@ static bool check_functions(const LodeProfile *profile, GError **error)
 {
 	uint64_t instruction = 0, block = 0;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (!check_function(function, i, error))
 			return false;
 		if (!is_next_range(function->first_instruction, function->n_instructions,
-			    &instruction, profile->instructions->len))
+			    &instruction, profile->code.instructions->len))
 			return lode_row_table_broken(
 				error, "function", i, "its instructions are not its own");
 		if (!is_next_range(function->first_block, function->n_blocks, &block,
-			    profile->blocks->len))
+			    profile->code.blocks->len))
 			return lode_row_table_broken(
 				error, "function", i, "its blocks are not its own");
 	}
-	if (instruction != profile->instructions->len)
+	if (instruction != profile->code.instructions->len)
 		return lode_row_table_broken(
 			error, "instruction", instruction, "its function does not exist");
-	if (block != profile->blocks->len)
+	if (block != profile->code.blocks->len)
 		return lode_row_table_broken(error, "block", block, "its function does not exist");
 	return true;
 }
@@ -664,7 +667,7 @@ static bool check_functions(const LodeProfile *profile, GError **error)
 static bool is_of_function(
 	const LodeProfile *profile, uint32_t function, guint index, bool is_block)
 {
-	if (function >= profile->functions->len)
+	if (function >= profile->code.functions->len)
 		return false;
 	const LodeFunction *owner = lode_profile_function(profile, function);
 	uint32_t first = is_block ? owner->first_block : owner->first_instruction;
@@ -674,7 +677,7 @@ static bool is_of_function(
 
 static bool check_blocks(const LodeProfile *profile, GError **error)
 {
-	for (guint i = 0; i < profile->blocks->len; i++) {
+	for (guint i = 0; i < profile->code.blocks->len; i++) {
 		const LodeBlock *block = lode_profile_block(profile, i);
 		if (!is_of_function(profile, block->function, i, true))
 			return lode_row_table_broken(
@@ -691,7 +694,7 @@ static bool check_blocks(const LodeProfile *profile, GError **error)
 
 static bool check_instructions(const LodeProfile *profile, GError **error)
 {
-	guint n = profile->instructions->len;
+	guint n = profile->code.instructions->len;
 
 	for (guint i = 0; i < n; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
@@ -716,9 +719,9 @@ static bool check_instructions(const LodeProfile *profile, GError **error)
 
 static bool check_cost(const LodeProfile *profile, guint index, bool is_first, GError **error)
 {
-	const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, index);
+	const LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, index);
 
-	if (cost->event >= profile->events->len ||
+	if (cost->event >= profile->code.events->len ||
 		!lode_event_kind_has_costs(lode_profile_event(profile, cost->event)->kind))
 		return lode_row_table_broken(
 			error, "cost", index, "its event does not exist or has no costs");
@@ -733,16 +736,16 @@ static bool check_cost(const LodeProfile *profile, guint index, bool is_first, G
 
 static bool check_costs(const LodeProfile *profile, GError **error)
 {
-	guint n = profile->instructions->len;
+	guint n = profile->code.instructions->len;
 	uint32_t next = 0;
 
-	if (profile->cost_starts->len != (size_t)n + 1)
+	if (profile->code.cost_starts->len != (size_t)n + 1)
 		return lode_row_table_broken(
 			error, "cost", 0, "not one range of costs for each instruction");
 	for (guint i = 0; i < n; i++) {
-		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
-		if (LODE_AT(profile->cost_starts, uint32_t, i) != next || end < next ||
-			end > profile->costs->len)
+		uint32_t end = LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
+		if (LODE_AT(profile->code.cost_starts, uint32_t, i) != next || end < next ||
+			end > profile->code.costs->len)
 			return lode_row_table_broken(
 				error, "cost", next, "a range of costs is out of bounds");
 		for (uint32_t k = next; k < end; k++)
@@ -750,7 +753,7 @@ static bool check_costs(const LodeProfile *profile, GError **error)
 				return false;
 		next = end;
 	}
-	if (next != profile->costs->len)
+	if (next != profile->code.costs->len)
 		return lode_row_table_broken(error, "cost", next, "its instruction does not exist");
 	return true;
 }
@@ -766,8 +769,8 @@ static bool is_edge_before(const LodeEdge *a, const LodeEdge *b)
 
 static bool check_edges(const LodeProfile *profile, GError **error)
 {
-	for (guint i = 1; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 1; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (!is_edge_before(edge - 1, edge))
 			return lode_row_table_broken(error, "edge", i,
 				"it is not in the order of source, target and kind");
@@ -779,15 +782,15 @@ static bool check_attribute_sets(const LodeProfile *profile, GError **error)
 {
 	uint64_t next = 0;
 
-	for (guint i = 0; i < profile->attribute_sets->len; i++) {
-		LodeAttributeSet set = LODE_AT(profile->attribute_sets, LodeAttributeSet, i);
-		if (!is_next_range(set.first, set.n, &next, profile->set_members->len))
+	for (guint i = 0; i < profile->code.attribute_sets->len; i++) {
+		LodeAttributeSet set = LODE_AT(profile->code.attribute_sets, LodeAttributeSet, i);
+		if (!is_next_range(set.first, set.n, &next, profile->code.set_members->len))
 			return lode_row_table_broken(
 				error, "attribute_set", i, "its members are not its own");
 		for (uint32_t k = 0; k < set.n; k++) {
 			const uint32_t *member = &LODE_AT(
-				profile->set_members, uint32_t, set.first + k);
-			if (*member >= profile->attributes->len)
+				profile->code.set_members, uint32_t, set.first + k);
+			if (*member >= profile->code.attributes->len)
 				return lode_row_table_broken(
 					error, "attribute_set", i, "an attribute does not exist");
 			if (k > 0 && member[-1] >= *member)
@@ -795,7 +798,7 @@ static bool check_attribute_sets(const LodeProfile *profile, GError **error)
 					error, "attribute_set", i, "its members are not in order");
 		}
 	}
-	if (next != profile->set_members->len)
+	if (next != profile->code.set_members->len)
 		return lode_row_table_broken(
 			error, "attribute_set_member", next, "its set does not exist");
 	return true;
@@ -804,13 +807,13 @@ static bool check_attribute_sets(const LodeProfile *profile, GError **error)
 bool lode_profile_check(const LodeProfile *profile, GError **error)
 {
 	const size_t counts[LODE_N_TARGETS] = {
-		[LODE_TARGET_EVENTS] = profile->events->len,
-		[LODE_TARGET_IMAGES] = profile->images->len,
-		[LODE_TARGET_FUNCTIONS] = profile->functions->len,
-		[LODE_TARGET_BLOCKS] = profile->blocks->len,
-		[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len,
-		[LODE_TARGET_ATTRIBUTE_SETS] = profile->attribute_sets->len,
-		[LODE_TARGET_LOCATIONS] = profile->locations->len,
+		[LODE_TARGET_EVENTS] = profile->code.events->len,
+		[LODE_TARGET_IMAGES] = profile->code.images->len,
+		[LODE_TARGET_FUNCTIONS] = profile->code.functions->len,
+		[LODE_TARGET_BLOCKS] = profile->code.blocks->len,
+		[LODE_TARGET_INSTRUCTIONS] = profile->code.instructions->len,
+		[LODE_TARGET_ATTRIBUTE_SETS] = profile->code.attribute_sets->len,
+		[LODE_TARGET_LOCATIONS] = profile->code.locations->len,
 	};
 	const LodeRowTable meta = LODE_ROW_TABLE("meta", LodeProfile, facts, NULL);
 	g_auto(Rows) rows;

@@ -126,7 +126,7 @@ static bool read_more(
 	const size_t counts[LODE_N_TARGETS] = {
 		[LODE_TARGET_STACKS] = stacks->stacks->len,
 		[LODE_TARGET_STACK_SAMPLES] = stacks->samples->len,
-		[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len,
+		[LODE_TARGET_INSTRUCTIONS] = profile->code.instructions->len,
 	};
 
 	if (!lode_row_table_read(&instruction_table, profile->strings, places, database, error) ||
@@ -215,12 +215,12 @@ bool lode_stack_tables_check(const LodeProfile *profile, GError **error)
 	counts[LODE_TARGET_FRAMES] = stacks->frames->len;
 	counts[LODE_TARGET_STACKS] = stacks->stacks->len;
 	counts[LODE_TARGET_STACK_THREADS] = stacks->threads->len;
-	counts[LODE_TARGET_EVENTS] = profile->events->len;
+	counts[LODE_TARGET_EVENTS] = profile->code.events->len;
 	if (!lode_row_tables_check(tables, G_N_ELEMENTS(tables), stacks, counts, error))
 		return false;
 	for (guint i = 0; i < stacks->instructions->len; i++) {
 		uint32_t instruction = g_array_index(stacks->instructions, uint32_t, i);
-		if (instruction != LODE_NONE && instruction >= profile->instructions->len)
+		if (instruction != LODE_NONE && instruction >= profile->code.instructions->len)
 			return lode_row_table_broken(
 				error, "stack", i, "its instruction does not exist");
 	}

@@ -225,7 +225,7 @@ bool lode_window_tables_check(const LodeProfile *profile, GError **error)
 
 	if (windows == NULL)
 		return true;
-	counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
+	counts[LODE_TARGET_INSTRUCTIONS] = profile->code.instructions->len;
 	return lode_row_table_check(&recording_table, windows, 1, counts, error) &&
 	       lode_row_tables_check(tables, G_N_ELEMENTS(tables), windows, counts, error) &&
 	       check_edges(windows->edges, error) &&

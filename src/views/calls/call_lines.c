@@ -2,8 +2,8 @@
 #include "views/calls/call_lines.h"
 
 #include "base/text/number_format.h"
-#include "model/origins.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
@@ -105,7 +105,8 @@ static bool is_part(const LodeProfile *profile)
 
 	for (guint i = 0; i < profile->origins->len; i++)
 		samples += LODE_AT(profile->origins, LodeOrigin, i).n_samples;
-	return profile->part == NULL && profile->origins->len > 1 && samples > profile->n_samples;
+	return profile->part == NULL && profile->origins->len > 1 &&
+	       samples > profile->run.n_samples;
 }
 
 const char *lode_call_lines_advice(const LodeFunctionCosts *costs)
@@ -114,7 +115,7 @@ const char *lode_call_lines_advice(const LodeFunctionCosts *costs)
 		return NULL;
 	if (is_part(costs->profile))
 		return "the stacks of a merged profile are not known by origin";
-	return costs->profile->n_samples > 0
+	return costs->profile->run.n_samples > 0
 	               ? "no calls were recorded: record with -g or --call-graph dwarf"
 	               : "no calls were recorded";
 }
@@ -123,11 +124,11 @@ void lode_call_lines_unnamed(
 	const LodeFunctionCosts *costs, double total, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeProfile *profile = costs->profile;
-	g_autofree double *of_image = g_new0(double, profile->images->len + 1);
+	g_autofree double *of_image = g_new0(double, profile->code.images->len + 1);
 	double unnamed = 0;
 	uint32_t most = 0;
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		double self = lode_function_cost_at(costs, i)->self;
 		if (function->source != LODE_FUNCTION_UNWIND ||

@@ -40,7 +40,7 @@ enum { BY_NUMBER = LODE_N_NAME_TESTS, BY_ADDRESS };
 
 static const LodeFunction *profile_function(const Calls *self, uint32_t function)
 {
-	return function < self->profile->functions->len
+	return function < self->profile->code.functions->len
 	               ? lode_profile_function(self->profile, function)
 	               : NULL;
 }

@@ -23,7 +23,7 @@ enum { MAX_LISTED = 10 };
 
 static double weight_of(const LodeAnnotatedPlaces *self, uint32_t instruction)
 {
-	if (self->weight_event >= self->profile->events->len)
+	if (self->weight_event >= self->profile->code.events->len)
 		return 0;
 	return lode_profile_event_value(self->profile, self->weight_event, instruction);
 }
@@ -43,7 +43,7 @@ static double total_weight(const LodeAnnotatedPlaces *self)
 {
 	double weight = 0;
 
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++)
 		weight += weight_of(self, i);
 	return weight;
 }
@@ -278,7 +278,7 @@ static GArray *functions_with(const LodeAnnotatedPlaces *self, LodeNameTest test
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(Named));
 
-	for (uint32_t i = 0; i < self->profile->functions->len; i++) {
+	for (uint32_t i = 0; i < self->profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(self->profile, i);
 		Named one = {i, 0};
 		if (!lode_name_passes(test, function->name, function->symbol, text))
@@ -316,8 +316,8 @@ static GPtrArray *inlined_with(const LodeAnnotatedPlaces *self, LodeNameTest tes
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	GPtrArray *found = g_ptr_array_new();
 
-	for (guint i = 0; i < self->profile->locations->len; i++) {
-		char *name = LODE_AT(self->profile->locations, LodeLocation, i).inlined;
+	for (guint i = 0; i < self->profile->code.locations->len; i++) {
+		char *name = LODE_AT(self->profile->code.locations, LodeLocation, i).inlined;
 		if (name != NULL && g_hash_table_add(seen, name) &&
 			lode_name_passes(test, name, NULL, text))
 			g_ptr_array_add(found, name);
@@ -328,10 +328,10 @@ static GPtrArray *inlined_with(const LodeAnnotatedPlaces *self, LodeNameTest tes
 /* For each inlining, whether it or an outer one is at a location that is wanted. */
 static bool *inlinings_through(const LodeProfile *profile, const bool *is_wanted)
 {
-	bool *out = g_new0(bool, profile->inlinings->len + 1);
+	bool *out = g_new0(bool, profile->code.inlinings->len + 1);
 
-	for (guint i = 0; i < profile->inlinings->len; i++) {
-		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+	for (guint i = 0; i < profile->code.inlinings->len; i++) {
+		const LodeInlining *one = &LODE_AT(profile->code.inlinings, LodeInlining, i);
 		out[i] = is_wanted[one->location] || (one->outer != LODE_NONE && out[one->outer]);
 	}
 	return out;
@@ -369,7 +369,7 @@ static void add_matches(LodeAnnotatedPlaces *self, const bool *is_wanted)
 	g_autofree bool *through = inlinings_through(profile, is_wanted);
 	double total = total_weight(self);
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t location = lode_profile_instruction(profile, i)->location;
 		uint32_t inlining = lode_profile_inlining_of(profile, i);
 		if ((location != LODE_NONE && is_wanted[location]) ||
@@ -381,7 +381,7 @@ static void add_matches(LodeAnnotatedPlaces *self, const bool *is_wanted)
 /* Adds the places that a function, of which this is the name, is inlined at. */
 static void add_inlined(LodeAnnotatedPlaces *self, const char *name)
 {
-	const GArray *locations = self->profile->locations;
+	const GArray *locations = self->profile->code.locations;
 	g_autofree bool *is_wanted = g_new0(bool, locations->len + 1);
 
 	for (guint i = 0; i < locations->len; i++) {
@@ -421,10 +421,10 @@ static void prefer_own(const LodeAnnotatedPlaces *self, GArray *found, GPtrArray
 	g_autoptr(GArray) own_found = g_array_new(FALSE, FALSE, sizeof(Named));
 	g_autoptr(GPtrArray) own_inlined = g_ptr_array_new();
 
-	for (guint i = 0; i < profile->locations->len; i++)
+	for (guint i = 0; i < profile->code.locations->len; i++)
 		if (lode_own_lines_is_own(own, i))
-			g_hash_table_add(
-				own_names, LODE_AT(profile->locations, LodeLocation, i).inlined);
+			g_hash_table_add(own_names,
+				LODE_AT(profile->code.locations, LodeLocation, i).inlined);
 	for (guint i = 0; i < found->len; i++)
 		if (!is_of_toolchain(self, own, g_array_index(found, Named, i).function))
 			g_array_append_val(own_found, g_array_index(found, Named, i));
@@ -480,7 +480,7 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 
-	for (uint32_t i = 0; i < self->profile->functions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.functions->len; i++)
 		g_ptr_array_add(names, lode_profile_function(self->profile, i)->name);
 	g_autoptr(GPtrArray) inlined = inlined_with(self, LODE_NAME_PART, "");
 	g_ptr_array_extend(names, inlined, NULL, NULL);
@@ -517,7 +517,7 @@ static bool find_numbered_function(LodeAnnotatedPlaces *self, GError **error)
 {
 	uint32_t number = self->options->function;
 
-	if (number >= self->profile->functions->len) {
+	if (number >= self->profile->code.functions->len) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no function %u in the profile", number);
 		return false;
@@ -609,7 +609,7 @@ static void add_callers(LodeAnnotatedPlaces *self, const LodeDiagnosis *diagnosi
 {
 	double total = total_weight(self);
 
-	for (uint32_t i = 0; i < self->profile->functions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.functions->len; i++)
 		if (g_strcmp0(lode_profile_function(self->profile, i)->name, diagnosis->function) ==
 			0)
 			add_function(self, i, function_weight(self, i), total);
@@ -660,8 +660,9 @@ static void refuse_unknown_file(const LodeAnnotatedPlaces *self, GError **error)
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *wanted = g_path_get_basename(self->options->name);
 
-	for (guint i = 0; i < self->profile->locations->len; i++) {
-		const LodeLocation *location = &LODE_AT(self->profile->locations, LodeLocation, i);
+	for (guint i = 0; i < self->profile->code.locations->len; i++) {
+		const LodeLocation *location = &LODE_AT(
+			self->profile->code.locations, LodeLocation, i);
 		if (location->file != NULL)
 			g_ptr_array_add(names, g_path_get_basename(location->file));
 	}
@@ -701,10 +702,10 @@ static void refuse_unknown_line(
 /* Marks the locations that some executed code has, or was inlined by. The caller frees it. */
 static bool *used_locations(const LodeProfile *profile)
 {
-	bool *used = g_new0(bool, profile->locations->len + 1);
-	g_autofree bool *inlinings = g_new0(bool, profile->inlinings->len + 1);
+	bool *used = g_new0(bool, profile->code.locations->len + 1);
+	g_autofree bool *inlinings = g_new0(bool, profile->code.inlinings->len + 1);
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t location = lode_profile_instruction(profile, i)->location;
 		uint32_t inlining = lode_profile_inlining_of(profile, i);
 		if (location != LODE_NONE)
@@ -712,8 +713,8 @@ static bool *used_locations(const LodeProfile *profile)
 		if (inlining != LODE_NONE)
 			inlinings[inlining] = true;
 	}
-	for (guint i = profile->inlinings->len; i-- > 0;) {
-		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+	for (guint i = profile->code.inlinings->len; i-- > 0;) {
+		const LodeInlining *one = &LODE_AT(profile->code.inlinings, LodeInlining, i);
 		used[one->location] |= inlinings[i];
 		if (one->outer != LODE_NONE)
 			inlinings[one->outer] |= inlinings[i];
@@ -723,7 +724,7 @@ static bool *used_locations(const LodeProfile *profile)
 
 static bool find_line(LodeAnnotatedPlaces *self, GError **error)
 {
-	const GArray *locations = self->profile->locations;
+	const GArray *locations = self->profile->code.locations;
 	g_autofree bool *is_used = used_locations(self->profile);
 	g_autofree bool *is_wanted = g_new0(bool, locations->len + 1);
 	uint32_t line = self->options->line, before = 0, after = LODE_NONE;

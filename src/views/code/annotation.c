@@ -166,8 +166,9 @@ const LodeLocation *lode_annotation_location(const LodeAnnotation *self, uint32_
 	uint32_t location = instruction != LODE_NONE ? lode_own_lines_find(self->own, instruction)
 	                                             : LODE_NONE;
 
-	return location != LODE_NONE ? &LODE_AT(self->profile->locations, LodeLocation, location)
-	                             : NULL;
+	return location != LODE_NONE
+	               ? &LODE_AT(self->profile->code.locations, LodeLocation, location)
+	               : NULL;
 }
 
 const LodeInstructionDatum *lode_annotation_datum(const LodeAnnotation *self, uint32_t instruction)

@@ -49,7 +49,7 @@ static void put_inlined(const LodeAnnotation *self, LodeJsonStream *json, uint32
 
 	lode_function_name_json(json, "inlined",
 		innermost != LODE_NONE
-			? LODE_AT(self->profile->locations, LodeLocation, innermost).inlined
+			? LODE_AT(self->profile->code.locations, LodeLocation, innermost).inlined
 			: NULL);
 	if (instruction == LODE_NONE ||
 		lode_profile_inlining_of(self->profile, instruction) == LODE_NONE)
@@ -224,15 +224,17 @@ static void put_attributes(LodeJsonStream *json, const void *row, const void *us
 	put_inlined(self, json, line->instruction);
 	lode_json_member_begin(json, "attributes", '[');
 	if (line->instruction != LODE_NONE) {
-		const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+		const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets,
+			LodeAttributeSet,
 			lode_profile_instruction(profile, line->instruction)->attribute_set);
 		for (uint32_t i = set->first; i < set->first + set->n; i++)
-			lode_json_string(json, g_ptr_array_index(profile->attributes,
-						       LODE_AT(profile->set_members, uint32_t, i)));
+			lode_json_string(
+				json, g_ptr_array_index(profile->code.attributes,
+					      LODE_AT(profile->code.set_members, uint32_t, i)));
 	}
 	lode_json_end(json, ']');
 	lode_json_member_begin(json, "events", '{');
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		if (line->events[i] != 0)
 			lode_json_member_number(
 				json, lode_profile_event(profile, i)->name, line->events[i]);
@@ -332,7 +334,7 @@ static void fill_line(size_t number, void *out, const void *user_data)
 	row->text = g_string_free(text, FALSE);
 	row->elements = g_string_free(elements, FALSE);
 	row->findings = g_string_free(findings, FALSE);
-	row->counts = lode_frequency_to_text(profile->frequency);
+	row->counts = lode_frequency_to_text(profile->run.frequency);
 	if (location != NULL) {
 		row->file = location->file;
 		row->line = location->line;
@@ -345,7 +347,7 @@ static void fill_line(size_t number, void *out, const void *user_data)
 		return;
 	row->name = lode_profile_instruction(profile, id)->name;
 	row->executions = lode_profile_instruction(profile, id)->count;
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		row->events[i] = lode_profile_event_value(profile, i, id);
 }
 
@@ -374,7 +376,7 @@ static void put_instructions(LodeJsonStream *json, const void *row, const void *
 
 static void view_init(View *self, LodeAnnotation *annotation)
 {
-	const GArray *events = annotation->profile->events;
+	const GArray *events = annotation->profile->code.events;
 	g_autofree const char **names = g_new(const char *, MAX(events->len, 1));
 
 	for (guint i = 0; i < events->len; i++)

@@ -190,11 +190,11 @@ static void choose_events(PlaceTable *self)
 	uint32_t weight = self->annotation->found.weight_event;
 	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
 
-	if (weight < profile->events->len)
+	if (weight < profile->code.events->len)
 		self->events[self->n_events++] = weight;
 	if (sampled != LODE_NONE && self->annotation->options->shows_sampled)
 		self->events[self->n_events++] = sampled;
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		bool is_shown = i != weight && lode_profile_event(profile, i)->is_attribute &&
 		                self->n_events < MAX_EVENT_COLUMNS;
 		if (is_shown && !is_same(self, i, LODE_NONE) && !has_column(self, i))
@@ -473,7 +473,7 @@ static void put_place_figures(const LodeAnnotation *self, const Place *place, GS
 	bool is_function = lode_annotated_place_is_whole(&self->found, place);
 	/* Inferred calls stay far below the executions of what they call. */
 	bool has_calls = place->executions > 0 &&
-	                 self->profile->frequency != LODE_FREQUENCY_INFERRED;
+	                 self->profile->run.frequency != LODE_FREQUENCY_INFERRED;
 	if (!is_function || has_calls)
 		g_string_append_printf(out, ", %s %s",
 			lode_number_format_count(place->executions, executions),
@@ -518,7 +518,7 @@ static void put_version(const LodeAnnotation *self, const LodeFunction *function
 	const LodeProfile *profile = self->profile;
 	guint n = 0, version = 0;
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *one = lode_profile_function(profile, i);
 		bool is_version = lode_function_is_version(profile, one, function);
 		n += is_version;

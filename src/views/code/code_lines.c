@@ -103,12 +103,12 @@ void lode_code_lines_free(LodeCodeLines *self)
 static void put_attributes(const LodeProfile *profile, const LodeInstruction *row, GString *out)
 {
 	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, row->attribute_set);
+		profile->code.attribute_sets, LodeAttributeSet, row->attribute_set);
 
 	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t id = LODE_AT(profile->set_members, uint32_t, set->first + i);
+		uint32_t id = LODE_AT(profile->code.set_members, uint32_t, set->first + i);
 		g_string_append_printf(out, "%s%s", out->len > 0 ? " " : "",
-			(const char *)g_ptr_array_index(profile->attributes, id));
+			(const char *)g_ptr_array_index(profile->code.attributes, id));
 	}
 }
 

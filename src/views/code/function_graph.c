@@ -100,7 +100,7 @@ static GArray *sorted_neighbours(GHashTable *counts)
 
 static void find_own_edges(Graph *self, GHashTable *callees)
 {
-	const GArray *edges = self->profile->edges;
+	const GArray *edges = self->profile->code.edges;
 	uint32_t first = self->function->first_instruction;
 	uint32_t end = first + self->function->n_instructions;
 	guint at = LODE_PARTITION_POINT(edges->len, i, LODE_AT(edges, LodeEdge, i).source < first);
@@ -123,7 +123,7 @@ static void find_own_edges(Graph *self, GHashTable *callees)
 
 static void find_callers(const Graph *self, GHashTable *callers)
 {
-	const GArray *edges = self->profile->edges;
+	const GArray *edges = self->profile->code.edges;
 
 	for (guint i = 0; i < edges->len; i++) {
 		const LodeEdge *edge = &LODE_AT(edges, LodeEdge, i);
@@ -341,7 +341,7 @@ bool lode_function_graph_write(const LodeProfile *profile, const LodeFunctionGra
 	g_autoptr(GHashTable) callers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	g_autoptr(GHashTable) callees = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 
-	if (options->function >= profile->functions->len) {
+	if (options->function >= profile->code.functions->len) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no function %" G_GUINT64_FORMAT " in the profile", options->function);
 		return false;

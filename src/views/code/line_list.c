@@ -69,12 +69,12 @@ static void add_self(List *self, uint32_t event)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->instructions->len && event != LODE_NONE; i++) {
+	for (guint i = 0; i < profile->code.instructions->len && event != LODE_NONE; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (one->location == LODE_NONE)
 			continue;
 		const LodeLocation *location = &LODE_AT(
-			profile->locations, LodeLocation, one->location);
+			profile->code.locations, LodeLocation, one->location);
 		uint32_t number = number_of(self, location->file, location->line);
 		if (number != LODE_NONE)
 			line_at(self, number)->self += lode_profile_event_value(profile, event, i);
@@ -186,7 +186,7 @@ static void write_list(const List *self, const LodeFunctionListOptions *options,
 		return;
 	}
 	lode_profile_lines_head_of_functions(
-		self->profile, self->profile->weight_event, &options->terminal, out);
+		self->profile, self->profile->code.weight_event, &options->terminal, out);
 	lode_call_lines_note(costs, &options->terminal, out);
 	fputc('\n', out);
 	if (all == 0)

@@ -99,7 +99,7 @@ static void write_events(Callgrind *self)
 static void write_head(Callgrind *self)
 {
 	g_autofree char *command = lode_stack_export_text(
-		self->profile->program != NULL ? self->profile->program : "???");
+		self->profile->run.program != NULL ? self->profile->run.program : "???");
 
 	fprintf(self->out, "# callgrind format\nversion: 1\ncreator: lode-" LODE_VERSION "\n");
 	fprintf(self->out, "cmd: %s\npositions: instr line\n", command);
@@ -122,8 +122,9 @@ static void write_call(const Callgrind *self, double count, uint64_t target, uin
 
 static const LodeLocation *location_of(const LodeProfile *profile, const LodeInstruction *at)
 {
-	return at->location != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, at->location)
-	                                 : NULL;
+	return at->location != LODE_NONE
+	               ? &LODE_AT(profile->code.locations, LodeLocation, at->location)
+	               : NULL;
 }
 
 static uint32_t line_of(const LodeProfile *profile, const LodeInstruction *at)
@@ -158,7 +159,7 @@ static void find_files(Callgrind *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		function_file(self, lode_profile_image(profile, function->image)->path,
 			function->name, lode_stack_export_function_file(profile, function));
@@ -181,11 +182,12 @@ static void write_edges(Callgrind *self, uint32_t instruction, double *const *co
 {
 	const LodeProfile *profile = self->profile;
 	const LodeInstruction *source = lode_profile_instruction(profile, instruction);
-	const LodeEdge *edges = (const LodeEdge *)profile->edges->data;
-	uint32_t at = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < instruction);
+	const LodeEdge *edges = (const LodeEdge *)profile->code.edges->data;
+	uint32_t at = LODE_PARTITION_POINT(
+		profile->code.edges->len, i, edges[i].source < instruction);
 	g_autofree double *values = g_new(double, MAX(self->events->len, 1));
 
-	for (; at < profile->edges->len && edges[at].source == instruction; at++) {
+	for (; at < profile->code.edges->len && edges[at].source == instruction; at++) {
 		if (edges[at].kind != LODE_EDGE_CALL || edges[at].count <= 0)
 			continue;
 		const LodeInstruction *target = lode_profile_instruction(profile, edges[at].target);
@@ -339,7 +341,7 @@ static void sum_functions(Shares *self, const Callgrind *to, const bool *is_samp
 {
 	const LodeProfile *profile = to->profile;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		const char *image = lode_profile_image(profile, function->image)->path;
 		uint32_t number = function_number(self, image, function->name);
@@ -373,9 +375,9 @@ static uint32_t function_of(
 
 static void init_shares(Shares *self, const LodeStacks *stacks, const Callgrind *to)
 {
-	g_autofree bool *is_sampled = g_new0(bool, MAX(to->profile->events->len, 1));
+	g_autofree bool *is_sampled = g_new0(bool, MAX(to->profile->code.events->len, 1));
 	g_auto(LodeStackExport) export = {0};
-	size_t n_functions = MAX(to->profile->functions->len, 1);
+	size_t n_functions = MAX(to->profile->code.functions->len, 1);
 
 	lode_stack_export_init(&export, to->profile, LODE_NONE, NULL);
 	*self = (Shares){
@@ -515,7 +517,7 @@ static void write_functions(Callgrind *self)
 	for (guint i = 0; !has_stacks && i < self->events->len; i++)
 		g_ptr_array_add(costs,
 			lode_call_costs_new(profile, g_array_index(self->events, uint32_t, i)));
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		write_function(self, lode_profile_function(profile, i),
 			has_stacks ? NULL : (double *const *)costs->pdata);
 }
@@ -535,10 +537,10 @@ static GArray *choose_events(const LodeProfile *profile)
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint32_t windows = lode_window_samples_event(profile);
 
-	if (profile->events->len > 0)
-		g_array_append_val(events, profile->weight_event);
-	for (uint32_t i = 0; i < profile->events->len; i++)
-		if (i != profile->weight_event && i != windows &&
+	if (profile->code.events->len > 0)
+		g_array_append_val(events, profile->code.weight_event);
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
+		if (i != profile->code.weight_event && i != windows &&
 			lode_profile_event(profile, i)->kind != LODE_EVENT_DERIVED)
 			g_array_append_val(events, i);
 	return events;

@@ -11,16 +11,16 @@
 
 double lode_exported_binary_count(const LodeProfile *profile, uint32_t instruction)
 {
-	return profile->total_count > 0
+	return profile->run.total_count > 0
 	               ? lode_profile_instruction(profile, instruction)->count
-	               : lode_profile_event_value(profile, profile->weight_event, instruction);
+	               : lode_profile_event_value(profile, profile->code.weight_event, instruction);
 }
 
 double *lode_exported_binary_counts(const LodeProfile *profile)
 {
-	double *counts = g_new0(double, MAX(profile->images->len, 1));
+	double *counts = g_new0(double, MAX(profile->code.images->len, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t function = lode_profile_instruction(profile, i)->function;
 		counts[lode_profile_function(profile, function)->image] +=
 			lode_exported_binary_count(profile, i);
@@ -33,9 +33,9 @@ double lode_exported_binary_scale(const LodeProfile *profile)
 	const double largest = 1e9;
 	double most = 0;
 
-	if (profile->frequency == LODE_FREQUENCY_EXACT)
+	if (profile->run.frequency == LODE_FREQUENCY_EXACT)
 		return 1;
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		most = MAX(most, lode_exported_binary_count(profile, i));
 	return most > 0 ? largest / most : 1;
 }
@@ -56,16 +56,16 @@ static bool is_named(const LodeImage *image, const char *name)
 uint32_t lode_exported_binary_choose(const LodeProfile *profile, const char *name, GError **error)
 {
 	g_autofree double *counts = lode_exported_binary_counts(profile);
-	g_autofree char *program = profile->program != NULL
-	                                   ? g_strndup(profile->program,
-						     strcspn(profile->program, " "))
+	g_autofree char *program = profile->run.program != NULL
+	                                   ? g_strndup(profile->run.program,
+						     strcspn(profile->run.program, " "))
 	                                   : NULL;
 	const char *wanted = name != NULL      ? name
 	                     : program != NULL ? lode_stack_export_file_name(program)
 	                                       : NULL;
 	uint32_t found = LODE_NONE, most = LODE_NONE;
 
-	for (uint32_t i = 0; i < profile->images->len; i++) {
+	for (uint32_t i = 0; i < profile->code.images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind != LODE_IMAGE_FILE || counts[i] <= 0)
 			continue;
@@ -92,7 +92,7 @@ static bool has_same_code(
 	const char *path = lode_profile_image(profile, image)->path;
 	bool is_known = lode_profile_image(profile, image)->build_id != NULL;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		gsize size;
 		size_t n = 0;

@@ -465,7 +465,7 @@ static void write_meta(Firefox *self)
 	lode_json_member_number(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	lode_json_member_number(json, "version", GECKO_VERSION);
 	lode_json_member_string(
-		json, "product", profile->program != NULL ? profile->program : "lode");
+		json, "product", profile->run.program != NULL ? profile->run.program : "lode");
 	lode_json_member_string(json, "importedFrom", "lode");
 	lode_json_member_number(json, "interval", find_interval(self->export));
 	lode_json_member_number(json, "startTime", 0);

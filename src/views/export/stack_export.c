@@ -18,8 +18,9 @@ const char *lode_stack_export_function_file(
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		uint32_t at = lode_profile_instruction(profile, function->first_instruction + i)
 		                      ->location;
-		const LodeLocation *location =
-			at != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, at) : NULL;
+		const LodeLocation *location = at != LODE_NONE ? &LODE_AT(profile->code.locations,
+									 LodeLocation, at)
+		                                               : NULL;
 		if (location != NULL && location->file != NULL && location->inlined == NULL)
 			return location->file;
 	}
@@ -43,7 +44,7 @@ static uint32_t add_instruction(
 	const LodeInstruction *instruction = lode_profile_instruction(profile, index);
 	const LodeFunction *function = lode_profile_function(profile, instruction->function);
 	const LodeLocation *location = instruction->location != LODE_NONE
-	                                       ? &LODE_AT(profile->locations, LodeLocation,
+	                                       ? &LODE_AT(profile->code.locations, LodeLocation,
 							 instruction->location)
 	                                       : NULL;
 	LodeFrame frame = {
@@ -69,21 +70,21 @@ static uint32_t add_instruction(
 static LodeStacks *make_stacks(const LodeProfile *profile)
 {
 	LodeStacks *self = lode_stacks_new();
-	const LodeStackThread thread = {profile->program, 0, 0};
+	const LodeStackThread thread = {profile->run.program, 0, 0};
 	const LodeFunction *function = NULL;
 	const char *file = NULL;
 
 	g_array_append_val(self->threads, thread);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeFunction *of = lode_profile_function(
 			profile, lode_profile_instruction(profile, i)->function);
 		uint32_t stack = LODE_NONE;
 		if (of != function)
 			file = lode_stack_export_function_file(profile, of);
 		function = of;
-		for (uint32_t event = 0; event < profile->events->len; event++) {
+		for (uint32_t event = 0; event < profile->code.events->len; event++) {
 			double value = lode_profile_event_value(profile, event, i);
-			bool is_wanted = event == profile->weight_event ||
+			bool is_wanted = event == profile->code.weight_event ||
 			                 lode_profile_event(profile, event)->kind !=
 			                         LODE_EVENT_DERIVED;
 			if (!is_wanted || value <= 0)
@@ -124,7 +125,7 @@ static bool choose_weight(
 	LodeStackExport *self, uint32_t wanted, const uint32_t *counts, GError **error)
 {
 	const LodeProfile *profile = self->profile;
-	uint32_t usual = as_sampled(self, profile->weight_event);
+	uint32_t usual = as_sampled(self, profile->code.weight_event);
 
 	wanted = wanted != LODE_NONE ? as_sampled(self, wanted) : LODE_NONE;
 	self->weight = wanted;
@@ -150,7 +151,7 @@ static bool choose_weight(
 static bool init(LodeStackExport *self, const LodeProfile *profile, LodeStacks *made,
 	uint32_t weight, GError **error)
 {
-	g_autofree uint32_t *counts = g_new0(uint32_t, MAX(profile->events->len, 1));
+	g_autofree uint32_t *counts = g_new0(uint32_t, MAX(profile->code.events->len, 1));
 
 	*self = (LodeStackExport){.profile = profile,
 		.made = made,
@@ -158,7 +159,7 @@ static bool init(LodeStackExport *self, const LodeProfile *profile, LodeStacks *
 		.events = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 	for (guint i = 0; i < self->stacks->samples->len; i++)
 		counts[g_array_index(self->stacks->samples, LodeStackSample, i).event]++;
-	for (uint32_t i = 0; i < profile->events->len; i++)
+	for (uint32_t i = 0; i < profile->code.events->len; i++)
 		if (counts[i] > 0)
 			g_array_append_val(self->events, i);
 	return choose_weight(self, weight, counts, error);
@@ -224,7 +225,7 @@ GArray *lode_stack_export_sums(const LodeStackExport *self, double **out_values)
 	GArray *sums = g_array_new(FALSE, FALSE, sizeof(LodeStackSum));
 	guint n = self->stacks->samples->len, n_events = self->events->len;
 	g_autofree const LodeStackSample **order = sort_samples(self);
-	g_autofree guint *columns = g_new0(guint, MAX(self->profile->events->len, 1));
+	g_autofree guint *columns = g_new0(guint, MAX(self->profile->code.events->len, 1));
 
 	for (guint i = 0; i < n_events; i++)
 		columns[g_array_index(self->events, uint32_t, i)] = i;

@@ -22,7 +22,7 @@ static bool is_clock(const char *event)
 /* The event that latency and the time in the kernel are made of: the first that weighs time. */
 static const char *clocked_event(const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const char *name = lode_profile_event(profile, i)->name;
 		if (is_clock(name) || strstr(name, "cycles") != NULL)
 			return name;

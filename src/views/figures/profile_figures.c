@@ -6,6 +6,7 @@
 #include "base/text/number_format.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <string.h>
 
@@ -15,17 +16,17 @@ uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun 
 
 	if (run->parameters.weight != NULL)
 		event = lode_profile_find_event(profile, run->parameters.weight);
-	return event != LODE_NONE ? event : profile->weight_event;
+	return event != LODE_NONE ? event : profile->code.weight_event;
 }
 
 const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event)
 {
-	return event < profile->events->len ? lode_profile_event(profile, event)->name : NULL;
+	return event < profile->code.events->len ? lode_profile_event(profile, event)->name : NULL;
 }
 
 double lode_profile_event_total(const LodeProfile *profile, uint32_t event)
 {
-	return event < profile->events->len ? lode_profile_event(profile, event)->total : 0;
+	return event < profile->code.events->len ? lode_profile_event(profile, event)->total : 0;
 }
 
 double lode_share_of(double part, double whole)
@@ -36,12 +37,12 @@ double lode_share_of(double part, double whole)
 static GArray *function_values(const LodeProfile *profile, uint32_t event)
 {
 	GArray *values = g_array_sized_new(
-		FALSE, TRUE, sizeof(double), MAX(profile->functions->len, 1));
+		FALSE, TRUE, sizeof(double), MAX(profile->code.functions->len, 1));
 
-	g_array_set_size(values, profile->functions->len);
-	if (event >= profile->events->len)
+	g_array_set_size(values, profile->code.functions->len);
+	if (event >= profile->code.events->len)
 		return values;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t function = lode_profile_instruction(profile, i)->function;
 		LODE_AT(values, double, function) += lode_profile_event_value(profile, event, i);
 	}
@@ -52,9 +53,9 @@ GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
 {
 	g_autoptr(GArray) functions = function_values(profile, event);
 	GArray *values = g_array_sized_new(
-		FALSE, TRUE, sizeof(double), MAX(profile->images->len, 1));
+		FALSE, TRUE, sizeof(double), MAX(profile->code.images->len, 1));
 
-	g_array_set_size(values, profile->images->len);
+	g_array_set_size(values, profile->code.images->len);
 	for (uint32_t i = 0; i < functions->len; i++)
 		LODE_AT(values, double, lode_profile_function(profile, i)->image) += LODE_AT(
 			functions, double, i);
@@ -79,7 +80,7 @@ uint32_t lode_profile_hottest_function(
 
 char *lode_profile_sampling(const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const char *text = lode_profile_event(profile, i)->description;
 		if (text != NULL && g_str_has_suffix(text, LODE_SAMPLING_END))
 			return g_strndup(text, strlen(text) - strlen(LODE_SAMPLING_END));
@@ -89,9 +90,9 @@ char *lode_profile_sampling(const LodeProfile *profile)
 
 uint64_t lode_profile_count_edges(const LodeProfile *profile)
 {
-	uint64_t n = profile->edges->len;
+	uint64_t n = profile->code.edges->len;
 
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		n += lode_profile_instruction(profile, i)->next_count >= 0;
 	return n;
 }
@@ -115,11 +116,11 @@ char *lode_profile_unresolved_extent(const LodeUnresolved *row)
 
 double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnresolved *row)
 {
-	double total = lode_profile_event_total(profile, profile->weight_event);
+	double total = lode_profile_event_total(profile, profile->code.weight_event);
 
 	if (total > 0)
 		return row->weight / total;
-	return lode_share_of(row->count, profile->total_count);
+	return lode_share_of(row->count, profile->run.total_count);
 }
 
 static const char simulated_begins[] = ", through ";
@@ -141,16 +142,17 @@ char *lode_profile_tool(const LodeProfile *profile)
 {
 	const char *first, *end;
 
-	if (!find_simulated(profile->creator, &first, &end))
-		return g_strdup(profile->creator);
-	return g_strdup_printf("%.*s%s", (int)(first - profile->creator), profile->creator, end);
+	if (!find_simulated(profile->run.creator, &first, &end))
+		return g_strdup(profile->run.creator);
+	return g_strdup_printf(
+		"%.*s%s", (int)(first - profile->run.creator), profile->run.creator, end);
 }
 
 char *lode_profile_simulated(const LodeProfile *profile)
 {
 	const char *first, *end;
 
-	if (!find_simulated(profile->creator, &first, &end))
+	if (!find_simulated(profile->run.creator, &first, &end))
 		return NULL;
 	first += strlen(simulated_begins);
 	return g_strndup(first, (gsize)(end - first));

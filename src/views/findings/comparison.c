@@ -486,7 +486,7 @@ static void put_profile(const View *self, int side, const char *name)
 				    : " samples · ",
 		self->profiles[side]->part != NULL
 			? "estimated"
-			: lode_frequency_to_text(self->profiles[side]->frequency),
+			: lode_frequency_to_text(self->profiles[side]->run.frequency),
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL ? " · explained " : "",
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL
 			? LODE_SHARE_TEXT(one->explained)
@@ -714,8 +714,9 @@ static Side side_of(const View *self, const LodeComparedSide *one, int side)
 	}
 	if (one->instruction != LODE_NONE) {
 		uint32_t own = lode_own_lines_find(self->own[side], one->instruction);
-		const LodeLocation *location =
-			own != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, own) : NULL;
+		const LodeLocation *location = own != LODE_NONE ? &LODE_AT(profile->code.locations,
+									  LodeLocation, own)
+		                                                : NULL;
 		row.file = location != NULL ? location->file : NULL;
 		row.line = location != NULL ? location->line : (double)NAN;
 		address = lode_profile_instruction(profile, one->instruction)->address;
@@ -760,18 +761,19 @@ static void put_json_profile(const View *self, LodeJsonStream *json, int side)
 {
 	const LodeComparedProfile *one = &self->comparison->profiles[side];
 	const LodeProfile *profile = self->profiles[side];
-	bool has_times = profile->user_seconds + profile->system_seconds > 0;
+	bool has_times = profile->run.user_seconds + profile->run.system_seconds > 0;
 
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "file", self->paths[side]);
-	lode_json_member_string(json, "program", self->profiles[side]->program);
+	lode_json_member_string(json, "program", self->profiles[side]->run.program);
 	lode_json_member_string(
-		json, "frequency", lode_frequency_to_text(self->profiles[side]->frequency));
+		json, "frequency", lode_frequency_to_text(self->profiles[side]->run.frequency));
 	lode_json_member_number(json, "total", one->total);
 	lode_json_member_number(json, "total_error", one->total_error);
 	lode_json_member_number(json, "work", one->work);
-	lode_json_member_number(json, "user_seconds", has_times ? profile->user_seconds : NAN);
-	lode_json_member_number(json, "system_seconds", has_times ? profile->system_seconds : NAN);
+	lode_json_member_number(json, "user_seconds", has_times ? profile->run.user_seconds : NAN);
+	lode_json_member_number(
+		json, "system_seconds", has_times ? profile->run.system_seconds : NAN);
 	lode_json_member_number(json, "wall_seconds", lode_comparison_wall_seconds(profile));
 	lode_json_member_number(json, "samples", one->samples);
 	lode_json_member_number(json, "explained",

@@ -2,8 +2,8 @@
 #include "views/findings/comparison_head.h"
 
 #include "base/text/number_format.h"
-#include "model/origins.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
 #include "views/figures/event_values.h"
 #include "views/profile/thread_times.h"
 
@@ -22,8 +22,8 @@
 double lode_comparison_wall_seconds(const LodeProfile *profile)
 {
 	/* Earlier versions of lode did not store it. */
-	double seconds = profile->wall_seconds > 0 ? profile->wall_seconds
-	                                           : lode_threads_elapsed_seconds(profile);
+	double seconds = profile->run.wall_seconds > 0 ? profile->run.wall_seconds
+	                                               : lode_threads_elapsed_seconds(profile);
 
 	return seconds > 0 ? seconds : NAN;
 }
@@ -54,8 +54,8 @@ bool lode_comparison_append_times(
 	char numbers[2][LODE_NUMBER_SIZE];
 
 	for (int side = 0; side < 2; side++) {
-		user[side] = profiles[side]->user_seconds;
-		kernel[side] = profiles[side]->system_seconds;
+		user[side] = profiles[side]->run.user_seconds;
+		kernel[side] = profiles[side]->run.system_seconds;
 		all[side] = user[side] + kernel[side];
 		wall[side] = lode_comparison_wall_seconds(profiles[side]);
 		if (!(all[side] > 0) || profiles[side]->part != NULL)
@@ -88,7 +88,7 @@ bool lode_comparison_append_times(
  * caller frees it. */
 static char *program_name(const LodeProfile *profile)
 {
-	const char *command = profile->program != NULL ? profile->program : "";
+	const char *command = profile->run.program != NULL ? profile->run.program : "";
 	g_autofree char *file = g_strndup(command, strcspn(command, " "));
 
 	return *file != '\0' ? g_path_get_basename(file) : NULL;
@@ -120,7 +120,7 @@ static const char *host_of(const LodeProfile *profile)
 
 static void append_machines(const LodeProfile *const profiles[2], GString *out)
 {
-	const char *cores[2] = {profiles[0]->core, profiles[1]->core};
+	const char *cores[2] = {profiles[0]->run.core, profiles[1]->run.core};
 	const char *hosts[2] = {host_of(profiles[0]), host_of(profiles[1])};
 	bool has_hosts = hosts[0] != NULL && hosts[1] != NULL && strcmp(hosts[0], hosts[1]) != 0;
 	bool has_cores = cores[0] != NULL && cores[1] != NULL && strcmp(cores[0], cores[1]) != 0;
@@ -136,7 +136,7 @@ static void append_machines(const LodeProfile *const profiles[2], GString *out)
  * have rates of their own. */
 static bool are_asked_for_alike(const LodeProfile *const profiles[2])
 {
-	for (guint i = 0; i < profiles[0]->events->len; i++) {
+	for (guint i = 0; i < profiles[0]->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profiles[0], i);
 		if (event->kind != LODE_EVENT_SAMPLED || event->description == NULL)
 			continue;
@@ -190,11 +190,11 @@ void lode_comparison_append_differences(
 	append_programs(profiles, comparison, out);
 	append_machines(profiles, out);
 	append_rates(profiles, comparison, strcmp(unit, "ns") == 0, out);
-	if (profiles[0]->is_kernel_sampled != profiles[1]->is_kernel_sampled)
+	if (profiles[0]->run.is_kernel_sampled != profiles[1]->run.is_kernel_sampled)
 		g_string_append_printf(out,
 			"The kernel is sampled in %s alone: its functions are not compared with "
 			"anything. ",
-			names[profiles[1]->is_kernel_sampled]);
+			names[profiles[1]->run.is_kernel_sampled]);
 	if (comparison->profiles[0].is_counted != comparison->profiles[1].is_counted)
 		g_string_append_printf(out,
 			"Executions are counted in %s alone: only times are compared. ",

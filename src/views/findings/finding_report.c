@@ -18,6 +18,7 @@
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "model/waits.h"
 #include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
@@ -302,13 +303,13 @@ static uint32_t choose_lines(const View *self, uint32_t room, GArray *patterns, 
 /* Counted weight has no samples: more cannot help (LodeFindings.samples). */
 static void put_nothing(const View *self)
 {
-	bool is_sampled = self->weight_event < self->profile->events->len &&
+	bool is_sampled = self->weight_event < self->profile->code.events->len &&
 	                  lode_profile_event(self->profile, self->weight_event)->kind ==
 	                          LODE_EVENT_SAMPLED;
 	double samples = self->findings->samples;
 	double weight = lode_profile_event_total(self->profile, self->weight_event);
 
-	if (!is_sampled && weight > 0 && weight == self->profile->total_count)
+	if (!is_sampled && weight > 0 && weight == self->profile->run.total_count)
 		lode_display_print(&self->options->terminal, self->out,
 			"The weight is the number of executions, so that every instruction costs "
 			"the same: nothing is known of caches, branches or time. 'lode run "
@@ -334,8 +335,9 @@ static void put_not_executed(const View *self)
 	const LodeProfile *profile = self->profile;
 	double weight = 0, all = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len && self->findings->is_counted; i++) {
-		double here = self->weight_event < profile->events->len
+	for (uint32_t i = 0; i < profile->code.instructions->len && self->findings->is_counted;
+		i++) {
+		double here = self->weight_event < profile->code.events->len
 		                      ? lode_profile_event_value(profile, self->weight_event, i)
 		                      : 0;
 		all += here;
@@ -742,7 +744,7 @@ static void put_functions(const View *self, LodeTopFunctions *functions)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 
-	if (!self->diagnoses->is_too_short || self->profile->n_samples >= LEAST_OF_TABLE) {
+	if (!self->diagnoses->is_too_short || self->profile->run.n_samples >= LEAST_OF_TABLE) {
 		lode_script_lines_write(functions, SCREEN_SCRIPT_LINES, terminal, self->out);
 		lode_top_functions_write(functions, terminal, self->out);
 		put_unnamed(self);
@@ -905,7 +907,7 @@ static void put_too_short(const View *self)
 {
 	lode_display_print(&self->options->terminal, self->out,
 		"Too short to tell: %.0f of at least %d samples. Let it run longer, or repeat it.",
-		self->profile->n_samples, LODE_FEWEST_SAMPLES);
+		self->profile->run.n_samples, LODE_FEWEST_SAMPLES);
 	fputc('\n', self->out);
 	put_command(self, next_begin, "report", "--findings", "what these samples show");
 }
@@ -1011,7 +1013,7 @@ static void write_text(const View *self)
 	g_autoptr(GArray) hot = g_array_new(FALSE, FALSE, sizeof(Line));
 	g_auto(LodeTopFunctions) functions = {0};
 
-	if (!self->options->shows_findings && self->profile->n_samples > 0) {
+	if (!self->options->shows_findings && self->profile->run.n_samples > 0) {
 		write_undiagnosed(self);
 		return;
 	}

@@ -303,7 +303,7 @@ static void fill_row(size_t number, void *out, const void *user_data)
 	row->differential = lode_report_values_support(values, LODE_REPORT_KEY_DIFFERENTIAL, index);
 	row->count = lode_report_values_support(values, LODE_REPORT_KEY_COUNT, index);
 	row->baseline = (double)values->baseline + 1;
-	row->counts = lode_frequency_to_text(self->profile->frequency);
+	row->counts = lode_frequency_to_text(self->profile->run.frequency);
 	for (guint i = 0; i < values->run->events->len; i++)
 		row->events[i] = lode_report_values_event(values, i, index);
 }

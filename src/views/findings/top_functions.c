@@ -165,7 +165,7 @@ static void choose_rows(LodeTopFunctions *self)
 		has_entries |= cost->n == 0;
 		g_array_append_val(self->rows, row);
 	}
-	for (uint32_t i = 0; i < self->functions->costs->profile->functions->len; i++) {
+	for (uint32_t i = 0; i < self->functions->costs->profile->code.functions->len; i++) {
 		const LodeFunctionCost *cost = lode_function_cost_at(self->functions->costs, i);
 		const Row row = {.function = i,
 			.self = cost->self,
@@ -323,7 +323,7 @@ static void put_notes(const LodeTopFunctions *self, const LodeTerminal *terminal
 void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeProfile *profile = self->functions->costs->profile;
-	bool are_graphs = profile->images->len > 0 &&
+	bool are_graphs = profile->code.images->len > 0 &&
 	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	const char *title = are_graphs ? "graph" : "function";
 	const LodeTableColumn columns[] = {{"self"}, {"inclusive"}, {title, .is_text = true}};

@@ -332,7 +332,7 @@ static void put_table(const View *self, FILE *out)
 
 static void write_text(const View *self, FILE *out)
 {
-	const char *program = self->profile->program;
+	const char *program = self->profile->run.program;
 
 	lode_display_print(&self->options->terminal, out,
 		"%s · first touch of pages of %s, against who uses them", program ? program : "?",

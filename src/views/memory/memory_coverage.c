@@ -340,7 +340,7 @@ static void write_text(const LodeProfile *profile, const GArray *coverage,
 {
 	lode_display_print(&options->terminal, out,
 		"%s · coverage of data addresses and data objects",
-		profile->program != NULL ? profile->program : "?");
+		profile->run.program != NULL ? profile->run.program : "?");
 	lode_memory_notes_losses(options->notes, &options->terminal, out);
 	if (coverage->len == 0)
 		fputs("\nNo samples.\n", out);

@@ -12,8 +12,8 @@ static void write_text(const LodeMemoryDocument *self, const LodeListing *listin
 	const LodeTerminal *terminal = &options->terminal;
 
 	lode_display_print(terminal, out, "%s · %s · weight: %s",
-		self->profile->program != NULL ? self->profile->program : "?", self->subject,
-		lode_totals_weight_text(options->notes));
+		self->profile->run.program != NULL ? self->profile->run.program : "?",
+		self->subject, lode_totals_weight_text(options->notes));
 	if (self->has_head)
 		lode_memory_notes_head(options->notes, terminal, out);
 	if (self->parts->write_lines != NULL)

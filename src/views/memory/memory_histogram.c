@@ -416,7 +416,7 @@ static void put_threads(const Tables *self, FILE *out)
 
 static void put_head(const Tables *self, FILE *out)
 {
-	const char *program = self->profile->program;
+	const char *program = self->profile->run.program;
 
 	lode_display_print(&self->options->terminal, out, "%s · %s by %s of %s · weight: %s",
 		program != NULL ? program : "?",

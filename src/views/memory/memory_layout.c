@@ -361,7 +361,7 @@ static void write_text(const LodeProfile *profile, const GPtrArray *layouts,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
 	lode_display_print(&options->terminal, out, "%s · layout · weight: %s",
-		profile->program != NULL ? profile->program : "?",
+		profile->run.program != NULL ? profile->run.program : "?",
 		lode_totals_weight_text(options->notes));
 	if (layouts->len > 1)
 		lode_display_print(

@@ -66,10 +66,10 @@ char *lode_memory_place_text(const LodeProfile *profile, uint32_t function, uint
 {
 	GString *text = g_string_new(NULL);
 
-	if (function < profile->functions->len)
+	if (function < profile->code.functions->len)
 		g_string_append(text, lode_profile_function(profile, function)->name);
-	if (location < profile->locations->len) {
-		const LodeLocation *row = &LODE_AT(profile->locations, LodeLocation, location);
+	if (location < profile->code.locations->len) {
+		const LodeLocation *row = &LODE_AT(profile->code.locations, LodeLocation, location);
 		g_autofree char *base = row->file != NULL ? g_path_get_basename(row->file) : NULL;
 		if (base != NULL)
 			g_string_append_printf(

@@ -400,7 +400,7 @@ static void put_evidence(const View *self, FILE *out)
 static void write_text(const View *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
-	const char *program = self->profile->program;
+	const char *program = self->profile->run.program;
 
 	lode_display_print(terminal, out,
 		"%s · cache lines of %u B that threads share · weight: %s",
@@ -443,11 +443,11 @@ static Code code_of(
 		code.thread = lode_memory_thread_label(profile, thread);
 		code.tid = LODE_AT(threads, LodeThread, thread).tid;
 	}
-	if (function < profile->functions->len)
+	if (function < profile->code.functions->len)
 		code.function = lode_profile_function(profile, function)->name;
-	if (location < profile->locations->len) {
-		code.file = LODE_AT(profile->locations, LodeLocation, location).file;
-		code.line = LODE_AT(profile->locations, LodeLocation, location).line;
+	if (location < profile->code.locations->len) {
+		code.file = LODE_AT(profile->code.locations, LodeLocation, location).file;
+		code.line = LODE_AT(profile->code.locations, LodeLocation, location).line;
 	}
 	return code;
 }

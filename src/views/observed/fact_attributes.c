@@ -16,14 +16,14 @@ bool lode_fact_attribute(const char *attribute)
 
 static const LodeAttributeSet *set_of(const LodeProfile *profile, uint32_t instruction)
 {
-	return &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+	return &LODE_AT(profile->code.attribute_sets, LodeAttributeSet,
 		lode_profile_instruction(profile, instruction)->attribute_set);
 }
 
 static const char *name_at(const LodeProfile *profile, uint32_t member)
 {
 	return g_ptr_array_index(
-		profile->attributes, LODE_AT(profile->set_members, uint32_t, member));
+		profile->code.attributes, LODE_AT(profile->code.set_members, uint32_t, member));
 }
 
 void lode_fact_attributes_append(
@@ -52,25 +52,25 @@ static int compare_shares(const void *a, const void *b)
 GArray *lode_fact_attributes_shares(const LodeProfile *profile)
 {
 	GArray *shares = g_array_new(FALSE, TRUE, sizeof(LodeFactShare));
-	g_autofree uint32_t *places = g_new(uint32_t, MAX(profile->attributes->len, 1));
+	g_autofree uint32_t *places = g_new(uint32_t, MAX(profile->code.attributes->len, 1));
 
-	for (guint i = 0; i < profile->attributes->len; i++) {
-		LodeFactShare share = {.name = g_ptr_array_index(profile->attributes, i)};
+	for (guint i = 0; i < profile->code.attributes->len; i++) {
+		LodeFactShare share = {.name = g_ptr_array_index(profile->code.attributes, i)};
 		places[i] = LODE_NONE;
 		if (!lode_fact_attribute(share.name))
 			continue;
 		places[i] = shares->len;
 		g_array_append_val(shares, share);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len && shares->len > 0; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len && shares->len > 0; i++) {
 		const LodeAttributeSet *set = set_of(profile, i);
 		for (uint32_t k = set->first; k < set->first + set->n; k++) {
-			uint32_t place = places[LODE_AT(profile->set_members, uint32_t, k)];
+			uint32_t place = places[LODE_AT(profile->code.set_members, uint32_t, k)];
 			if (place == LODE_NONE)
 				continue;
 			LodeFactShare *share = &g_array_index(shares, LodeFactShare, place);
 			share->weight += lode_profile_event_value(
-				profile, profile->weight_event, i);
+				profile, profile->code.weight_event, i);
 			share->executions += lode_profile_instruction(profile, i)->count;
 			share->n_instructions++;
 		}

@@ -70,8 +70,8 @@ static void append_time(const LodeProfile *profile, const LodeLoop *loop, GStrin
 		append_number(out, " (error ", loop->iteration_error_ns, 2);
 		g_string_append_c(out, ')');
 	}
-	if (profile->cycles_per_ns > 0) {
-		append_number(out, ", ", loop->iteration_ns * profile->cycles_per_ns, 4);
+	if (profile->run.cycles_per_ns > 0) {
+		append_number(out, ", ", loop->iteration_ns * profile->run.cycles_per_ns, 4);
 		g_string_append(out, " cycles");
 	}
 	if (loop->iteration_ns > 0) {
@@ -116,7 +116,7 @@ static void append_bounds(const LodeProfile *profile, const LodeLoop *loop, GStr
 	}
 	g_string_append_printf(out,
 		"%s, cycles on %s: ", loop->is_innermost ? "loop" : "outer loop",
-		profile->core != NULL ? profile->core : "?");
+		profile->run.core != NULL ? profile->run.core : "?");
 	if (loop->recurrence_cycles < 0) {
 		g_string_append(out, loop->is_innermost ? "no usual way" : "");
 		before = loop->is_innermost ? "; " : "";
@@ -162,7 +162,7 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 	if (loop == NULL)
 		return;
 	lode_json_member_begin(json, "loop", '{');
-	lode_json_member_string(json, "core", profile->core);
+	lode_json_member_string(json, "core", profile->run.core);
 	lode_json_member_bool(json, "is_innermost", loop->is_innermost);
 	lode_json_member_number(json, "iterations", loop->iterations);
 	lode_json_member_number(json, "instructions", loop->instructions);
@@ -208,9 +208,9 @@ LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile)
 			timed = loop->weight < 0 ? (double)NAN : timed + loop->weight;
 	}
 	sums.weight_share = lode_share_of(
-		weight, lode_profile_event_total(profile, profile->weight_event));
+		weight, lode_profile_event_total(profile, profile->code.weight_event));
 	sums.timed_share = lode_share_of(
-		timed, lode_profile_event_total(profile, profile->weight_event));
+		timed, lode_profile_event_total(profile, profile->code.weight_event));
 	return sums;
 }
 
@@ -219,7 +219,7 @@ void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json)
 	LodeLoopSums sums = lode_loop_facts_sum(profile);
 
 	lode_json_member_begin(json, "loops", '{');
-	lode_json_member_string(json, "core", profile->core);
+	lode_json_member_string(json, "core", profile->run.core);
 	lode_json_member_number(json, "innermost", sums.n_innermost);
 	lode_json_member_number(json, "share", sums.weight_share);
 	lode_json_member_number(json, "by_recurrence", sums.n_carried);
@@ -231,12 +231,12 @@ void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json)
 
 void lode_loop_facts_machine_json(const LodeProfile *profile, LodeJsonStream *json)
 {
-	const double *const rates[] = {profile->rates.read, profile->rates.write};
+	const double *const rates[] = {profile->run.rates.read, profile->run.rates.write};
 	static const char *const names[] = {"read_rates", "write_rates"};
 
 	lode_json_member_begin(json, "machine", '{');
 	lode_json_member_number(json, "cycles_per_ns",
-		profile->cycles_per_ns > 0 ? profile->cycles_per_ns : (double)NAN);
+		profile->run.cycles_per_ns > 0 ? profile->run.cycles_per_ns : (double)NAN);
 	for (unsigned k = 0; k < 2; k++) {
 		lode_json_member_begin(json, names[k], '{');
 		for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++)

@@ -14,18 +14,19 @@ static const double LEAST_RATE = 0.01;
 LodeMispredictions lode_mispredictions_of(const LodeProfile *profile)
 {
 	LodeMispredictions self = {
-		.event = profile->frequency == LODE_FREQUENCY_EXACT
+		.event = profile->run.frequency == LODE_FREQUENCY_EXACT
 	                         ? lode_profile_find_event(profile, "branch-miss")
 	                         : LODE_NONE};
-	double whole_ns = lode_profile_event_total(profile, profile->weight_event);
-	bool is_time = strcmp(lode_event_value_unit(profile, profile->weight_event), "ns") == 0;
+	double whole_ns = lode_profile_event_total(profile, profile->code.weight_event);
+	bool is_time = strcmp(lode_event_value_unit(profile, profile->code.weight_event), "ns") ==
+	               0;
 
-	if (self.event == LODE_NONE || !is_time || whole_ns <= 0 || profile->core == NULL ||
-		profile->cycles_per_ns <= 0)
+	if (self.event == LODE_NONE || !is_time || whole_ns <= 0 || profile->run.core == NULL ||
+		profile->run.cycles_per_ns <= 0)
 		return self;
-	g_autoptr(LodeCore) core = lode_core_named(profile->core);
+	g_autoptr(LodeCore) core = lode_core_named(profile->run.core);
 	if (core != NULL)
-		self.share = core->mispredict / profile->cycles_per_ns / whole_ns;
+		self.share = core->mispredict / profile->run.cycles_per_ns / whole_ns;
 	return self;
 }
 

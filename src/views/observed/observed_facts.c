@@ -45,7 +45,7 @@ static void append_branch(const LodeProfile *profile, const LodeBranchShares *sh
 	else if (shares->counted >= 0)
 		g_string_append_printf(out, "taken %s (%s)",
 			lode_number_format_share(shares->counted, share),
-			lode_frequency_to_text(profile->frequency));
+			lode_frequency_to_text(profile->run.frequency));
 }
 
 /* "stride 4 in 75 %"; shares below 1 % take no room. */

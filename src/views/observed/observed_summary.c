@@ -19,7 +19,7 @@ enum { FEW_STEPS = 8000, ENOUGH_SAMPLES = 500 };
 
 bool lode_is_observed(const LodeProfile *profile)
 {
-	return profile->frequency == LODE_FREQUENCY_INFERRED && profile->windows != NULL &&
+	return profile->run.frequency == LODE_FREQUENCY_INFERRED && profile->windows != NULL &&
 	       (profile->windows->n_windows > 0 || lode_windows_hits(profile->windows) > 0);
 }
 
@@ -41,7 +41,7 @@ char *lode_observed_windows_text(const LodeProfile *profile)
 const char *lode_observed_hint(const LodeProfile *profile)
 {
 	bool has_few = lode_is_observed(profile) && profile->windows->n_steps < FEW_STEPS &&
-	               profile->n_samples >= ENOUGH_SAMPLES;
+	               profile->run.n_samples >= ENOUGH_SAMPLES;
 
 	return has_few ? "lode run --windows 3% -- …   longer stretches of it, step by step" : NULL;
 }
@@ -49,7 +49,7 @@ const char *lode_observed_hint(const LodeProfile *profile)
 double lode_observed_time_share(const LodeProfile *profile)
 {
 	const LodeWindows *windows = profile->windows;
-	double whole = profile->user_seconds + profile->system_seconds;
+	double whole = profile->run.user_seconds + profile->run.system_seconds;
 
 	return whole > 0 ? (windows->user_seconds + windows->system_seconds) / whole : (double)NAN;
 }
@@ -59,16 +59,16 @@ double lode_observed_dropped_share(const LodeProfile *profile)
 	double dropped = profile->windows->dropped_weight;
 
 	return lode_share_of(
-		dropped, dropped + lode_profile_event_total(profile, profile->weight_event));
+		dropped, dropped + lode_profile_event_total(profile, profile->code.weight_event));
 }
 
 LodeObservedBranches lode_observed_branches(const LodeProfile *profile)
 {
-	bool has_weight = profile->weight_event < profile->events->len;
+	bool has_weight = profile->code.weight_event < profile->code.events->len;
 	LodeObservedBranches found = {0};
 	double sum = 0;
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		uint32_t n = 0;
 		double weight = 0;
@@ -79,13 +79,13 @@ LodeObservedBranches lode_observed_branches(const LodeProfile *profile)
 			     lode_branch_shares_are_observed(&shares);
 			if (has_weight)
 				weight += lode_profile_event_value(
-					profile, profile->weight_event, instruction);
+					profile, profile->code.weight_event, instruction);
 		}
 		found.n_branches += n;
 		sum += n > 0 ? weight : 0;
 	}
 	found.weight_share = lode_share_of(
-		sum, lode_profile_event_total(profile, profile->weight_event));
+		sum, lode_profile_event_total(profile, profile->code.weight_event));
 	return found;
 }
 

@@ -220,7 +220,8 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	LodeJsonStream json;
 
 	if (options->format == LODE_VIEW_TEXT) {
-		lode_profile_lines_head(profile, profile->weight_event, &options->terminal, out);
+		lode_profile_lines_head(
+			profile, profile->code.weight_event, &options->terminal, out);
 		fputc('\n', out);
 		write_text(&self, &listing, out);
 		return lode_view_flush(out, error);

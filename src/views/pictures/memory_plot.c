@@ -500,7 +500,7 @@ static void draw_time_panel(const Plot *self)
 static void draw_titles(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 15, .is_bold = true, .width = self->width - 2 * LEFT};
-	const char *program = self->profile->program;
+	const char *program = self->profile->run.program;
 	g_autofree char *facts = g_strdup_printf(
 		"%s sample%s with a data address · %s thread%s · by %s of %s · weight: %s%s",
 		LODE_COUNT_TEXT(self->grid->n_samples), self->grid->n_samples == 1 ? "" : "s",

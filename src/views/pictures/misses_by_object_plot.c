@@ -114,7 +114,7 @@ static void draw_titles(const Plot *self)
 		event_name(self), LODE_COUNT_TEXT(self->groups->total), rest);
 
 	lode_plot_titles(self->cairo, &sheet,
-		self->profile->program != NULL ? self->profile->program : "?", facts);
+		self->profile->run.program != NULL ? self->profile->run.program : "?", facts);
 	lode_plot_legend(self->cairo, &legend, names, G_N_ELEMENTS(names));
 }
 

@@ -299,7 +299,8 @@ static void write_head(Summary *self)
 	const LodePlacementProposal *proposal = self->proposal;
 	bool is_ascii = self->options->terminal.is_ascii;
 	g_autofree char *program = lode_display_text(
-		self->profile->program != NULL ? self->profile->program : "unknown", is_ascii);
+		self->profile->run.program != NULL ? self->profile->run.program : "unknown",
+		is_ascii);
 	g_autofree char *machine = lode_display_text(proposal->topology->description, is_ascii);
 
 	lode_display_print(&self->options->terminal, self->out,
@@ -504,7 +505,7 @@ static void write_json(Summary *self)
 
 	lode_json_stream_init(&json, self->out);
 	lode_json_begin(&json, '{');
-	lode_json_member_string(&json, "program", self->profile->program);
+	lode_json_member_string(&json, "program", self->profile->run.program);
 	lode_json_member_number(&json, "process", proposal->matrix->pid);
 	lode_json_member_string(&json, "event", proposal->matrix->event);
 	lode_json_member_number(&json, "weight", proposal->matrix->weight);
@@ -563,7 +564,7 @@ char *lode_placement_summary_comment(
 		"policy %s, for %s\n"
 		"local accesses, by the samples of %s with an address: %s; without it (first "
 		"touch) %s; all interleaved %s%s",
-		profile->program != NULL ? profile->program : "an unknown program",
+		profile->run.program != NULL ? profile->run.program : "an unknown program",
 		lode_placement_policy_to_text(proposal->policy), proposal->topology->description,
 		proposal->matrix->event, LODE_SHARE_TEXT(local_share(proposal, proposal->policy)),
 		LODE_SHARE_TEXT(local_share(proposal, LODE_PLACEMENT_FIRST_TOUCH)),

@@ -3,6 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
@@ -17,9 +18,9 @@ static void write_count(FILE *out, double count, const char *one, const char *ma
 static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
 {
 	char share[LODE_NUMBER_SIZE];
-	bool is_sampled = profile->n_samples > 0;
-	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
-	double total = is_sampled ? weight->total : profile->total_count, part = 0;
+	bool is_sampled = profile->run.n_samples > 0;
+	const LodeEvent *weight = lode_profile_event(profile, profile->code.weight_event);
+	double total = is_sampled ? weight->total : profile->run.total_count, part = 0;
 
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
@@ -63,16 +64,17 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 {
 	g_autofree char *windows = lode_observed_windows_text(profile);
 	lode_display_line(out, "%s: %s (%s, %s frequencies%s%s)", path,
-		profile->program != NULL ? profile->program : "unknown program", profile->creator,
-		lode_frequency_to_text(profile->frequency), *windows != '\0' ? ", " : "", windows);
-	write_count(out, profile->images->len, "image", "images");
-	write_count(out, profile->functions->len, "function", "functions");
-	write_count(out, profile->instructions->len, "instruction", "instructions");
-	if (profile->frequency != LODE_FREQUENCY_INFERRED)
-		write_count(out, profile->total_count, "execution", "executions");
-	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
+		profile->run.program != NULL ? profile->run.program : "unknown program",
+		profile->run.creator, lode_frequency_to_text(profile->run.frequency),
+		*windows != '\0' ? ", " : "", windows);
+	write_count(out, profile->code.images->len, "image", "images");
+	write_count(out, profile->code.functions->len, "function", "functions");
+	write_count(out, profile->code.instructions->len, "instruction", "instructions");
+	if (profile->run.frequency != LODE_FREQUENCY_INFERRED)
+		write_count(out, profile->run.total_count, "execution", "executions");
+	const LodeEvent *weight = lode_profile_event(profile, profile->code.weight_event);
 	g_autoptr(GString) total = g_string_new(NULL);
-	lode_event_value_append(total, profile, profile->weight_event, weight->total);
+	lode_event_value_append(total, profile, profile->code.weight_event, weight->total);
 	lode_display_line(out, "%s %s", total->str, weight->name);
 	write_missing(profile, out);
 	write_unresolved(profile, path, out);

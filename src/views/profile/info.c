@@ -8,9 +8,10 @@
 #include "base/text/number_format.h"
 #include "model/mining_run.h"
 #include "model/observed/windows.h"
-#include "model/origins.h"
 #include "model/process.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
+#include "model/run/unresolved.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
 #include "views/figures/event_values.h"
@@ -34,7 +35,7 @@
 
 static void add_contents(GArray *rows, const LodeProfile *profile)
 {
-	lode_fact_rows_add_text(rows, "profile", "program", profile->program);
+	lode_fact_rows_add_text(rows, "profile", "program", profile->run.program);
 	g_autofree char *tool = lode_profile_tool(profile);
 	lode_fact_rows_add_text(rows, "profile", "creator", tool);
 	g_autofree char *simulated = lode_profile_simulated(profile);
@@ -44,26 +45,27 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 	if (sampling != NULL)
 		lode_fact_rows_add_text(rows, "profile", "sampling", sampling);
 	lode_fact_rows_add_text(
-		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
-	lode_fact_rows_add_text(
-		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
+		rows, "profile", "frequency", lode_frequency_to_text(profile->run.frequency));
+	lode_fact_rows_add_text(rows, "profile", "weight",
+		lode_profile_event_name(profile, profile->code.weight_event));
 	g_autofree char *kernel = lode_kernel_share_text(profile);
 	if (kernel != NULL)
 		lode_fact_rows_add_text(rows, "profile", "kernel", kernel);
-	if (profile->n_samples > 0)
-		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
+	if (profile->run.n_samples > 0)
+		lode_fact_rows_add_number(rows, "contents", "samples", profile->run.n_samples);
 	LodeFactRow *executions = lode_fact_rows_add_number(
-		rows, "contents", "executions", profile->total_count);
+		rows, "contents", "executions", profile->run.total_count);
 	g_autofree char *windows = lode_observed_windows_text(profile);
 	bool is_observed = lode_is_observed(profile);
-	if (profile->frequency == LODE_FREQUENCY_INFERRED)
+	if (profile->run.frequency == LODE_FREQUENCY_INFERRED)
 		executions->detail = g_strdup_printf(
 			"inferred from the samples%s%s, to no known scale",
 			is_observed ? ", with " : "", is_observed ? windows : "");
-	lode_fact_rows_add_number(rows, "contents", "images", profile->images->len);
-	lode_fact_rows_add_number(rows, "contents", "functions", profile->functions->len);
-	lode_fact_rows_add_number(rows, "contents", "blocks", profile->blocks->len);
-	lode_fact_rows_add_number(rows, "contents", "instructions", profile->instructions->len);
+	lode_fact_rows_add_number(rows, "contents", "images", profile->code.images->len);
+	lode_fact_rows_add_number(rows, "contents", "functions", profile->code.functions->len);
+	lode_fact_rows_add_number(rows, "contents", "blocks", profile->code.blocks->len);
+	lode_fact_rows_add_number(
+		rows, "contents", "instructions", profile->code.instructions->len);
 	lode_fact_rows_add_number(
 		rows, "contents", "edges", (double)lode_profile_count_edges(profile));
 }
@@ -117,11 +119,11 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 	LodeFactRow *row = lode_fact_rows_add(rows, "quality", "flow conservation");
 	double weight = 0, count = 0;
 
-	if (profile->inflow_checked > 0) {
-		row->number = profile->inflow_equal;
-		row->share = profile->inflow_equal / profile->inflow_checked;
+	if (profile->run.inflow_checked > 0) {
+		row->number = profile->run.inflow_equal;
+		row->share = profile->run.inflow_equal / profile->run.inflow_checked;
 		row->detail = g_strdup_printf("inflow equals executions, of %s executions checked",
-			LODE_COUNT_TEXT(profile->inflow_checked));
+			LODE_COUNT_TEXT(profile->run.inflow_checked));
 	} else {
 		row->text = g_strdup("not checked");
 	}
@@ -130,15 +132,15 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
 	}
 	row = lode_fact_rows_add(rows, "quality", "resolved");
-	double total = lode_profile_event_total(profile, profile->weight_event);
+	double total = lode_profile_event_total(profile, profile->code.weight_event);
 	bool has_weight = total > 0;
-	double whole = has_weight ? total : profile->total_count;
+	double whole = has_weight ? total : profile->run.total_count;
 	if (whole > 0) {
-		set_value(row, profile, has_weight ? profile->weight_event : LODE_NONE,
+		set_value(row, profile, has_weight ? profile->code.weight_event : LODE_NONE,
 			whole - (has_weight ? weight : count));
 		row->share = row->number / whole;
 		row->detail = g_strdup_printf("of %s",
-			has_weight ? lode_profile_event_name(profile, profile->weight_event)
+			has_weight ? lode_profile_event_name(profile, profile->code.weight_event)
 				   : "executions");
 	} else {
 		row->text = g_strdup("nothing recorded");
@@ -147,14 +149,14 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 
 static void add_events(GArray *rows, const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
 		set_value(row, profile, i, event->total);
 		bool is_timer = event->kind == LODE_EVENT_SAMPLED &&
 		                g_str_has_suffix(event->name, "-clock");
 		row->detail = g_strdup_printf("%s%s%s%s%s", lode_event_kind_to_text(event->kind),
-			i == profile->weight_event ? ", weight" : "",
+			i == profile->code.weight_event ? ", weight" : "",
 			is_timer ? " by a timer, without a hardware counter" : "",
 			event->description != NULL ? "; " : "",
 			event->description != NULL ? event->description : "");
@@ -170,9 +172,9 @@ LODE_ORDER(compare_images, ImageValue, LODE_DESCENDING(value), LODE_ASCENDING(im
 
 static void add_images(GArray *rows, const LodeProfile *profile)
 {
-	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->weight_event);
+	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->code.weight_event);
 	g_autofree ImageValue *order = g_new(ImageValue, values->len + 1);
-	double total = lode_profile_event_total(profile, profile->weight_event);
+	double total = lode_profile_event_total(profile, profile->code.weight_event);
 
 	for (uint32_t i = 0; i < values->len; i++)
 		order[i] = (ImageValue){i, LODE_AT(values, double, i)};
@@ -180,7 +182,7 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 	for (uint32_t i = 0; i < values->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, order[i].image);
 		LodeFactRow *row = lode_fact_rows_add(rows, "image", image->path);
-		set_value(row, profile, profile->weight_event, order[i].value);
+		set_value(row, profile, profile->code.weight_event, order[i].value);
 		row->share = lode_share_of(order[i].value, total);
 		row->detail = g_strdup_printf("%s%s%s", lode_image_kind_to_text(image->kind),
 			image->build_id != NULL ? ", build id " : "",
@@ -194,19 +196,19 @@ static const double LEAST_FACT = 0.001;
 static void add_facts(GArray *rows, const LodeProfile *profile)
 {
 	g_autoptr(GArray) shares = lode_fact_attributes_shares(profile);
-	double whole = lode_profile_event_total(profile, profile->weight_event);
+	double whole = lode_profile_event_total(profile, profile->code.weight_event);
 
 	for (guint i = 0; i < shares->len; i++) {
 		const LodeFactShare *fact = &g_array_index(shares, LodeFactShare, i);
 		if (fact->weight < LEAST_FACT * whole)
 			continue;
 		LodeFactRow *row = lode_fact_rows_add(rows, "fact", fact->name);
-		set_value(row, profile, profile->weight_event, fact->weight);
+		set_value(row, profile, profile->code.weight_event, fact->weight);
 		row->share = lode_share_of(fact->weight, whole);
 		row->detail = g_strdup_printf("%s %s, %.1f %% of executions",
 			LODE_COUNT_TEXT(fact->n_instructions),
 			fact->n_instructions == 1 ? "instruction" : "instructions",
-			100 * lode_share_of(fact->executions, profile->total_count));
+			100 * lode_share_of(fact->executions, profile->run.total_count));
 	}
 }
 
@@ -219,7 +221,7 @@ static void add_missing_files(GArray *rows, const LodeProfile *profile)
 		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
 		const LodeImage *image = lode_profile_image(profile, file->image);
 		LodeFactRow *row = lode_fact_rows_add(rows, "missing file", image->path);
-		set_value(row, profile, profile->weight_event, file->value);
+		set_value(row, profile, profile->code.weight_event, file->value);
 		row->share = file->share;
 		row->detail = image->build_id != NULL
 		                      ? g_strdup_printf("build id %s", image->build_id)
@@ -357,26 +359,26 @@ static void add_loops(GArray *rows, const LodeProfile *profile)
 	row->share = sums.weight_share;
 	row->detail = g_strdup_printf(
 		"of the weight; bounds in cycles of %s; the longest is a recurrence in %u",
-		profile->core != NULL ? profile->core : "?", sums.n_carried);
+		profile->run.core != NULL ? profile->run.core : "?", sums.n_carried);
 	if (sums.n_timed == 0)
 		return;
 	row = lode_fact_rows_add_number(rows, "contents", "loops with a time", sums.n_timed);
 	row->share = sums.timed_share;
-	row->detail = profile->cycles_per_ns > 0
+	row->detail = profile->run.cycles_per_ns > 0
 	                      ? g_strdup_printf("of the weight in innermost ones; %.3g cycles/ns",
-					profile->cycles_per_ns)
+					profile->run.cycles_per_ns)
 	                      : g_strdup("of the weight in innermost ones");
 }
 
 static bool has_machine(const LodeProfile *profile)
 {
-	return profile->cycles_per_ns > 0 || profile->rates.read[LODE_RATE_MEMORY] > 0;
+	return profile->run.cycles_per_ns > 0 || profile->run.rates.read[LODE_RATE_MEMORY] > 0;
 }
 
 /* What one thread of the recording's machine moves. */
 static void add_rates(GArray *rows, const LodeProfile *profile)
 {
-	const LodeMemoryRates *rates = &profile->rates;
+	const LodeMemoryRates *rates = &profile->run.rates;
 	const double *const all[] = {rates->read, rates->write};
 	static const char *const names[] = {"bytes/ns read", "bytes/ns written"};
 
@@ -443,7 +445,7 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "unresolved", unresolved->reason);
-		set_value(row, profile, profile->weight_event, unresolved->weight);
+		set_value(row, profile, profile->code.weight_event, unresolved->weight);
 		row->share = lode_profile_unresolved_share(profile, unresolved);
 		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
 		bool is_example = unresolved->example != NULL && extent[0] != '\0';
@@ -601,11 +603,12 @@ static void write_json(
 
 	lode_profile_json_open(&json, out, profile);
 	lode_json_member_begin(&json, "flow_conservation", '{');
-	lode_json_member_number(&json, "checked", profile->inflow_checked);
-	lode_json_member_number(&json, "equal", profile->inflow_equal);
+	lode_json_member_number(&json, "checked", profile->run.inflow_checked);
+	lode_json_member_number(&json, "equal", profile->run.inflow_equal);
 	lode_json_member_number(&json, "share",
-		profile->inflow_checked > 0 ? profile->inflow_equal / profile->inflow_checked
-					    : (double)NAN);
+		profile->run.inflow_checked > 0
+			? profile->run.inflow_equal / profile->run.inflow_checked
+			: (double)NAN);
 	lode_json_end(&json, '}');
 	lode_json_line(&json);
 	lode_columns_put_json_list(&origins, profile->origins, &json);

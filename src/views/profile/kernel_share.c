@@ -9,9 +9,9 @@ enum { N_NAMED = 3 }; /* functions of the kernel */
 
 double lode_kernel_share(const LodeProfile *profile)
 {
-	double total = profile->user_seconds + profile->system_seconds;
+	double total = profile->run.user_seconds + profile->run.system_seconds;
 
-	return total > 0 ? profile->system_seconds / total : -1;
+	return total > 0 ? profile->run.system_seconds / total : -1;
 }
 
 static double weight_of(const LodeProfile *profile, const LodeFunction *function)
@@ -20,7 +20,7 @@ static double weight_of(const LodeProfile *profile, const LodeFunction *function
 
 	for (uint32_t i = 0; i < function->n_instructions; i++)
 		weight += lode_profile_event_value(
-			profile, profile->weight_event, function->first_instruction + i);
+			profile, profile->code.weight_event, function->first_instruction + i);
 	return weight;
 }
 
@@ -34,7 +34,7 @@ static size_t heaviest(const LodeProfile *profile, Heavy out_heavy[N_NAMED])
 {
 	size_t n = 0;
 
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (lode_profile_image(profile, function->image)->kind != LODE_IMAGE_KERNEL)
 			continue;
@@ -52,7 +52,7 @@ static size_t heaviest(const LodeProfile *profile, Heavy out_heavy[N_NAMED])
 
 static void name_functions(const LodeProfile *profile, GString *text)
 {
-	double total = lode_profile_event_total(profile, profile->weight_event);
+	double total = lode_profile_event_total(profile, profile->code.weight_event);
 	Heavy heavy[N_NAMED];
 	size_t n = heaviest(profile, heavy);
 
@@ -66,7 +66,7 @@ static void name_functions(const LodeProfile *profile, GString *text)
 char *lode_kernel_share_text(const LodeProfile *profile)
 {
 	double share = lode_kernel_share(profile);
-	double total = profile->user_seconds + profile->system_seconds;
+	double total = profile->run.user_seconds + profile->run.system_seconds;
 	GString *text = g_string_new(NULL);
 
 	if (share < 0)
@@ -77,9 +77,9 @@ char *lode_kernel_share_text(const LodeProfile *profile)
 		: total < 100 ? 2
 			      : 0,
 		total,
-		profile->is_kernel_sampled ? "sampled too"
-					   : "not sampled; --kernel samples it too");
-	if (profile->is_kernel_sampled)
+		profile->run.is_kernel_sampled ? "sampled too"
+					       : "not sampled; --kernel samples it too");
+	if (profile->run.is_kernel_sampled)
 		name_functions(profile, text);
 	g_string_append_c(text, '.');
 	return g_string_free(text, FALSE);

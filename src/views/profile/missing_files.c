@@ -15,11 +15,11 @@ LODE_ORDER(compare_files, LodeMissingFile, LODE_DESCENDING(value), LODE_ASCENDIN
 GArray *lode_missing_files_new(const LodeProfile *profile)
 {
 	GArray *files = g_array_new(FALSE, FALSE, sizeof(LodeMissingFile));
-	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->weight_event);
-	double total = lode_profile_event_total(profile, profile->weight_event);
-	g_autofree bool *is_known = g_new0(bool, profile->images->len + 1);
+	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->code.weight_event);
+	double total = lode_profile_event_total(profile, profile->code.weight_event);
+	g_autofree bool *is_known = g_new0(bool, profile->code.images->len + 1);
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		is_known[function->image] |= function->code != NULL ||
 		                             function->source != LODE_FUNCTION_RECORDED;

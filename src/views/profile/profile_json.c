@@ -7,6 +7,7 @@
 #include "model/mining_run.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "views/figures/profile_figures.h"
 #include "views/profile/thread_times.h"
 
@@ -17,7 +18,7 @@ static void put_sampled_events(LodeJsonStream *json, const LodeProfile *profile)
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	uint32_t windows = lode_window_samples_event(profile);
 
-	for (uint32_t i = 0; i < profile->events->len; i++) {
+	for (uint32_t i = 0; i < profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		if (event->kind == LODE_EVENT_SAMPLED && event->total > 0 && i != windows &&
 			lode_profile_event_as_charged(profile, i) == LODE_NONE)
@@ -31,13 +32,13 @@ static void put_sampled_events(LodeJsonStream *json, const LodeProfile *profile)
 
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 {
-	uint32_t weight = profile->weight_event;
+	uint32_t weight = profile->code.weight_event;
 	g_autofree char *tool = lode_profile_tool(profile);
 	g_autofree char *simulated = lode_profile_simulated(profile);
 	g_autofree char *sampling = lode_profile_sampling(profile);
 
 	lode_json_member_begin(json, "profile", '{');
-	lode_json_member_string(json, "program", profile->program);
+	lode_json_member_string(json, "program", profile->run.program);
 	lode_json_member_string(json, "creator", tool);
 	if (profile->part != NULL)
 		lode_json_member_string(json, "part", profile->part);
@@ -45,26 +46,26 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 		lode_json_member_string(json, "simulated", simulated);
 	if (sampling != NULL)
 		lode_json_member_string(json, "sampling", sampling);
-	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->frequency));
+	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->run.frequency));
 	lode_json_member_string(json, "weight_event", lode_profile_event_name(profile, weight));
 	put_sampled_events(json, profile);
 	lode_json_member_number(json, "weight", lode_profile_event_total(profile, weight));
-	lode_json_member_number(json, "executions", profile->total_count);
+	lode_json_member_number(json, "executions", profile->run.total_count);
 	if (profile->windows != NULL) {
 		lode_json_member_number(json, "windows", (double)profile->windows->n_windows);
 		lode_json_member_number(json, "window_steps", (double)profile->windows->n_steps);
 	}
-	if (profile->user_seconds + profile->system_seconds > 0) {
-		lode_json_member_number(json, "user_seconds", profile->user_seconds);
-		lode_json_member_number(json, "system_seconds", profile->system_seconds);
-		lode_json_member_bool(json, "is_kernel_sampled", profile->is_kernel_sampled);
+	if (profile->run.user_seconds + profile->run.system_seconds > 0) {
+		lode_json_member_number(json, "user_seconds", profile->run.user_seconds);
+		lode_json_member_number(json, "system_seconds", profile->run.system_seconds);
+		lode_json_member_bool(json, "is_kernel_sampled", profile->run.is_kernel_sampled);
 	}
 	if (profile->thread_times->len > 0)
 		lode_json_member_number(json, "threads_running", lode_threads_running(profile));
-	lode_json_member_number(json, "images", profile->images->len);
-	lode_json_member_number(json, "functions", profile->functions->len);
-	lode_json_member_number(json, "blocks", profile->blocks->len);
-	lode_json_member_number(json, "instructions", profile->instructions->len);
+	lode_json_member_number(json, "images", profile->code.images->len);
+	lode_json_member_number(json, "functions", profile->code.functions->len);
+	lode_json_member_number(json, "blocks", profile->code.blocks->len);
+	lode_json_member_number(json, "instructions", profile->code.instructions->len);
 	lode_json_member_number(json, "edges", (double)lode_profile_count_edges(profile));
 	lode_json_end(json, '}');
 }

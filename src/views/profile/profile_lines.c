@@ -5,6 +5,7 @@
 #include "base/text/number_format.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "sources/perf_data/perf_data.h"
 #include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
@@ -83,19 +84,19 @@ static void put_program_line(
 	g_autofree char *windows = lode_observed_windows_text(profile);
 	bool is_observed = lode_is_observed(profile) && profile->part == NULL;
 	lode_display_append(program,
-		profile->program != NULL ? profile->program : "(unknown program)",
+		profile->run.program != NULL ? profile->run.program : "(unknown program)",
 		terminal->is_ascii);
 	if (profile->part != NULL)
 		append_part(parts, "estimated counts");
-	else if (!is_observed && !(is_brief && profile->frequency == LODE_FREQUENCY_INFERRED))
-		append_part(parts, meanings[profile->frequency]);
+	else if (!is_observed && !(is_brief && profile->run.frequency == LODE_FREQUENCY_INFERRED))
+		append_part(parts, meanings[profile->run.frequency]);
 	else if (is_observed && !is_brief)
 		append_part(parts, "executions inferred, observed in ");
 	if (is_observed)
 		g_string_append_printf(parts, "%s", windows);
-	if (profile->n_samples > 0) {
-		append_part(parts, LODE_COUNT_TEXT(profile->n_samples));
-		g_string_append(parts, profile->n_samples == 1 ? " sample" : " samples");
+	if (profile->run.n_samples > 0) {
+		append_part(parts, LODE_COUNT_TEXT(profile->run.n_samples));
+		g_string_append(parts, profile->run.n_samples == 1 ? " sample" : " samples");
 	}
 	g_autoptr(GString) rest = g_string_new(NULL);
 	if (!is_brief)
@@ -123,7 +124,7 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 	double total = lode_profile_event_total(profile, weight_event), hottest_value;
 	const char *event = lode_profile_event_name(profile, weight_event);
 	uint32_t hottest = lode_profile_hottest_function(profile, weight_event, &hottest_value);
-	bool is_graphs = profile->images->len > 0 &&
+	bool is_graphs = profile->code.images->len > 0 &&
 	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
@@ -132,13 +133,14 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 		strcmp(lode_event_value_unit(profile, weight_event), "ns") == 0 ? " of" : "",
 		event != NULL ? event : "weight");
 	/* Inferred, they say how often one instruction ran compared with another, no more. */
-	if (profile->frequency != LODE_FREQUENCY_INFERRED)
+	if (profile->run.frequency != LODE_FREQUENCY_INFERRED)
 		g_string_append_printf(
-			line, " in %s executions", LODE_COUNT_TEXT(profile->total_count));
+			line, " in %s executions", LODE_COUNT_TEXT(profile->run.total_count));
 	g_string_append_printf(line, " · %s %s, %s %s%s",
-		LODE_COUNT_TEXT(profile->instructions->len),
-		is_graphs ? "vertices" : "instructions", LODE_COUNT_TEXT(profile->functions->len),
-		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
+		LODE_COUNT_TEXT(profile->code.instructions->len),
+		is_graphs ? "vertices" : "instructions",
+		LODE_COUNT_TEXT(profile->code.functions->len), is_graphs ? "graph" : "function",
+		profile->code.functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE && names_hottest) {
 		const LodeFunction *function = lode_profile_function(profile, hottest);
 		g_autofree char *library = lode_function_library(profile, function);
@@ -157,7 +159,7 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 	g_autofree char *text = lode_kernel_share_text(profile);
 
 	if (lode_kernel_share(profile) >= NOTABLE_SHARE &&
-		profile->user_seconds + profile->system_seconds >= LODE_LEAST_ACCOUNTED)
+		profile->run.user_seconds + profile->run.system_seconds >= LODE_LEAST_ACCOUNTED)
 		lode_display_print(terminal, out, "%s", text);
 }
 
@@ -214,10 +216,10 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
  * to none there, what the samples stand for. 0: neither is known. */
 static double processor_seconds(const LodeProfile *profile, uint32_t weight_event)
 {
-	double seconds = profile->user_seconds + profile->system_seconds;
+	double seconds = profile->run.user_seconds + profile->run.system_seconds;
 	bool is_time = strcmp(lode_event_value_unit(profile, weight_event), "ns") == 0;
 
-	if (seconds >= LODE_LEAST_ACCOUNTED || profile->n_samples == 0 || !is_time)
+	if (seconds >= LODE_LEAST_ACCOUNTED || profile->run.n_samples == 0 || !is_time)
 		return seconds >= LODE_LEAST_ACCOUNTED ? seconds : 0;
 	return lode_profile_event_total(profile, weight_event) / NS_PER_S;
 }
@@ -230,7 +232,7 @@ void lode_profile_lines_head_of_diagnoses(
 {
 	const LodeTerminal screen = lode_terminal_screen(terminal);
 	double seconds = processor_seconds(profile, weight_event);
-	double accounted = profile->user_seconds + profile->system_seconds;
+	double accounted = profile->run.user_seconds + profile->run.system_seconds;
 	g_autoptr(GString) line = g_string_new(NULL);
 
 	if (profile->part != NULL || !(seconds > 0)) {
@@ -241,14 +243,14 @@ void lode_profile_lines_head_of_diagnoses(
 	put_cost_line(profile, &screen, out);
 	/* Two digits of a short time, or the line would have more than 80 columns. */
 	g_string_append_printf(line, "%.*g s of processor time", seconds < 0.1 ? 2 : 3, seconds);
-	if (profile->wall_seconds > 0)
-		g_string_append_printf(line, " in %.*g s", profile->wall_seconds < 0.1 ? 2 : 3,
-			profile->wall_seconds);
+	if (profile->run.wall_seconds > 0)
+		g_string_append_printf(line, " in %.*g s", profile->run.wall_seconds < 0.1 ? 2 : 3,
+			profile->run.wall_seconds);
 	if (accounted >= LODE_LEAST_ACCOUNTED)
 		g_string_append_printf(line, ", %.1f %% in the kernel%s",
-			100 * profile->system_seconds / accounted,
-			profile->is_kernel_sampled ? ", sampled too"
-			: profile->system_seconds >= MUCH_IN_KERNEL * accounted
+			100 * profile->run.system_seconds / accounted,
+			profile->run.is_kernel_sampled ? ", sampled too"
+			: profile->run.system_seconds >= MUCH_IN_KERNEL * accounted
 				? "; --kernel samples it"
 				: "");
 	lode_display_print(&screen, out, "%s", line->str);
@@ -273,7 +275,7 @@ void lode_profile_lines_inferred(
 	g_autofree char *windows = lode_observed_windows_text(profile);
 	bool is_observed = lode_is_observed(profile);
 
-	if (profile->frequency == LODE_FREQUENCY_INFERRED)
+	if (profile->run.frequency == LODE_FREQUENCY_INFERRED)
 		lode_display_print(terminal, out,
 			"Executions are inferred%s%s, to no known scale: they say how often one "
 			"instruction ran compared with another. Weights are measured, frequency, "
@@ -287,7 +289,7 @@ static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
 	g_autofree char *extent = lode_profile_unresolved_extent(row);
 	g_autofree char *example = name_text(
 		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
-	const char *event = lode_profile_event_name(profile, profile->weight_event);
+	const char *event = lode_profile_event_name(profile, profile->code.weight_event);
 
 	lode_display_print(terminal, out, "  %s of %s: %s (%s%s%s)",
 		LODE_SHARE_TEXT(lode_profile_unresolved_share(profile, row)),

@@ -132,7 +132,7 @@ char *lode_profile_programs(const LodeProfile *profile)
 	const LodeWaits *waits = profile->waits;
 
 	if (lode_waits_have_processes(waits)) {
-		append_times(text, waits, profile->n_processors);
+		append_times(text, waits, profile->run.n_processors);
 		append_alone(text, waits);
 	} else if (profile->stacks != NULL) {
 		append_shares(text, profile);

@@ -6,6 +6,7 @@
 #include "model/causes.h"
 #include "model/process.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
@@ -82,10 +83,11 @@ static bool has_gaps(const LodeProfile *profile)
 double lode_threads_running(const LodeProfile *profile)
 {
 	double elapsed = elapsed_ns(profile), preempted;
-	double seconds = profile->user_seconds + profile->system_seconds;
+	double seconds = profile->run.user_seconds + profile->run.system_seconds;
 
-	if (seconds > 0 && profile->wall_seconds > 0 && profile->part == NULL && has_gaps(profile))
-		return seconds / profile->wall_seconds;
+	if (seconds > 0 && profile->run.wall_seconds > 0 && profile->part == NULL &&
+		has_gaps(profile))
+		return seconds / profile->run.wall_seconds;
 	return elapsed > 0 ? running_ns(profile, &preempted) / elapsed : 0;
 }
 
@@ -229,7 +231,7 @@ char *lode_latency_hint(
 
 	if (latency == LODE_NONE || weight_event == LODE_NONE || latency == weight_event)
 		return NULL;
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		double own = share_in(profile, latency, function);
 		double other = own > gain ? share_in(profile, weight_event, function) : own;

@@ -139,7 +139,7 @@ static void write_verdict(const View *self)
 	else {
 		if (found->is_few)
 			fprintf(self->out, "too few samples (%.0f) to say; nearest is ",
-				self->profile->n_samples);
+				self->profile->run.n_samples);
 		else
 			fputs("unknown, none of these; nearest is ", self->out);
 		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_PLAIN);
@@ -332,12 +332,12 @@ static void write_notes(const View *self)
 			self->found->is_time ? "time is" : "executions are");
 	for (guint j = 0; j < self->signatures->len; j++) {
 		const LodeSignature *other = g_ptr_array_index(self->signatures, j);
-		if (other->frequency == self->profile->frequency)
+		if (other->frequency == self->profile->run.frequency)
 			continue;
 		fprintf(self->out,
 			"\nthe profile's executions are %s, those of %s are %s: distances are "
 			"larger than among profiles of one kind\n",
-			lode_frequency_to_text(self->profile->frequency),
+			lode_frequency_to_text(self->profile->run.frequency),
 			first == other ? "signatures" : "some signatures",
 			lode_frequency_to_text(other->frequency));
 		return;

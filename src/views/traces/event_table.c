@@ -109,7 +109,7 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	Table self = {groups, &options->terminal, is_of_data};
 
 	lode_display_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
-		profile->program != NULL ? profile->program : "?", event->name,
+		profile->run.program != NULL ? profile->run.program : "?", event->name,
 		lode_event_by_to_text(groups->by), LODE_COUNT_TEXT(groups->total),
 		event->description != NULL ? " · " : "",
 		event->description != NULL ? event->description : "");
@@ -133,7 +133,7 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 
 	lode_json_stream_init(&json, out);
 	lode_json_begin(&json, '{');
-	lode_json_member_string(&json, "program", profile->program);
+	lode_json_member_string(&json, "program", profile->run.program);
 	lode_json_member_string(&json, "event", lode_profile_event(profile, groups->event)->name);
 	lode_json_member_string(&json, "by", lode_event_by_to_text(groups->by));
 	lode_json_member_number(&json, "total", groups->total);

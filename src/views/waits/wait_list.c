@@ -261,7 +261,7 @@ static void write_text(List *self, LodeListing *listing, FILE *out)
 		}
 	}
 	listing->n_rows = self->shown->len;
-	lode_profile_lines_head(self->profile, self->profile->weight_event, terminal, out);
+	lode_profile_lines_head(self->profile, self->profile->code.weight_event, terminal, out);
 	put_head(self, out);
 	fputc('\n', out);
 	if (listing->n_rows > 0)

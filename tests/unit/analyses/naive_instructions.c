@@ -24,11 +24,11 @@ typedef struct {
 static uint32_t opcode_of(const LodeProfile *profile, uint32_t instruction)
 {
 	uint32_t id = lode_profile_instruction(profile, instruction)->attribute_set;
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet, id);
+	const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets, LodeAttributeSet, id);
 
 	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t attribute = LODE_AT(profile->set_members, uint32_t, set->first + i);
-		if (g_str_has_prefix(g_ptr_array_index(profile->attributes, attribute), "op:"))
+		uint32_t attribute = LODE_AT(profile->code.set_members, uint32_t, set->first + i);
+		if (g_str_has_prefix(g_ptr_array_index(profile->code.attributes, attribute), "op:"))
 			return attribute;
 	}
 	return LODE_NONE;
@@ -43,8 +43,8 @@ static bool has_edge(const Walk *self, uint32_t source, uint32_t target)
 
 	if (target == source + 1 && from->next_count >= 0)
 		return true;
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		const LodeFunction *callee = lode_profile_function(
 			profile, lode_profile_instruction(profile, edge->target)->function);
 		if (edge->source != source)
@@ -85,7 +85,7 @@ static void visit(Walk *self, uint32_t instruction)
 	self->path[self->length] = instruction;
 	self->opcodes[self->length++] = opcode;
 	keep_path(self);
-	for (uint32_t next = 0; next < self->profile->instructions->len; next++)
+	for (uint32_t next = 0; next < self->profile->code.instructions->len; next++)
 		if (has_edge(self, instruction, next))
 			visit(self, next);
 	self->length--;
@@ -113,7 +113,7 @@ static void report(const LodeProfile *profile, LodeMiningRun *run, const Sequenc
 		uint32_t item = sequence->opcodes[i] | LODE_ITEM_START;
 		g_array_append_val(run->items, item);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if ((sequence->starts >> i & 1) != 0) {
 			out.places++;
 			functions |= UINT64_C(1) << lode_profile_instruction(profile, i)->function;
@@ -121,9 +121,9 @@ static void report(const LodeProfile *profile, LodeMiningRun *run, const Sequenc
 	for (; functions != 0; functions &= functions - 1)
 		out.functions++;
 	g_array_append_val(run->sequences, out);
-	for (guint e = 0; e < profile->events->len; e++) {
+	for (guint e = 0; e < profile->code.events->len; e++) {
 		double total = 0;
-		for (uint32_t i = 0; i < profile->instructions->len; i++)
+		for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 			if ((sequence->vertices >> i & 1) != 0)
 				total += lode_profile_event_value(profile, e, i);
 		g_array_append_val(run->event_supports, total);
@@ -140,12 +140,12 @@ LodeMiningRun *naive_instruction_miner_run(
 
 	walk.sequences = g_hash_table_new_full(
 		g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, g_free);
-	for (guint i = 0; i < profile->attributes->len; i++)
+	for (guint i = 0; i < profile->code.attributes->len; i++)
 		g_ptr_array_add(
-			run->attributes, g_strdup(g_ptr_array_index(profile->attributes, i)));
-	for (guint e = 0; e < profile->events->len; e++)
+			run->attributes, g_strdup(g_ptr_array_index(profile->code.attributes, i)));
+	for (guint e = 0; e < profile->code.events->len; e++)
 		g_ptr_array_add(run->events, g_strdup(lode_profile_event(profile, e)->name));
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		visit(&walk, i);
 	g_hash_table_iter_init(&iter, walk.sequences);
 	while (g_hash_table_iter_next(&iter, NULL, &sequence))

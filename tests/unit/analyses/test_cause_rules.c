@@ -369,7 +369,7 @@ static void test_what_places_have_in_common(void)
 		{.attribute_set = lode_profile_attribute_set(profile, attributes, 3)},
 		{.attribute_set = lode_profile_attribute_set(profile, common, 2)}};
 
-	g_array_append_vals(profile->instructions, instructions, 2);
+	g_array_append_vals(profile->code.instructions, instructions, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		LodeFindingPlace place = {i, 0.1};
 		g_array_append_val(findings->places, place);

@@ -61,7 +61,7 @@ static int compare_edges(const void *a, const void *b)
 /* Edges inside functions and calls between them; some stand twice, with other kinds. */
 static void add_edges(LodeProfile *profile, GRand *random)
 {
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 
 	for (uint32_t i = 0; i < 2 * n / 3; i++) {
 		LodeEdge edge = {(uint32_t)g_rand_int_range(random, 0, (gint32)n),
@@ -74,9 +74,9 @@ static void add_edges(LodeProfile *profile, GRand *random)
 		if (edge.kind == LODE_EDGE_CALL)
 			edge.target = callee->first_instruction;
 		if (edge.kind == LODE_EDGE_CALL || source == target)
-			g_array_append_val(profile->edges, edge);
+			g_array_append_val(profile->code.edges, edge);
 	}
-	g_array_sort(profile->edges, compare_edges);
+	g_array_sort(profile->code.edges, compare_edges);
 }
 
 static LodeProfile *draw_profile(GRand *random)

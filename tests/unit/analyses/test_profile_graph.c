@@ -141,13 +141,13 @@ static LodeProfile *make_event_profile(
 	LodeProfile *profile = make_profile(10);
 	uint32_t event = lode_profile_add_event(profile, "miss", NULL, kind, NULL, 0);
 
-	profile->frequency = frequency;
+	profile->run.frequency = frequency;
 	lode_profile_event(profile, event)->is_attribute = true;
 	for (uint32_t i = 0; i < 6; i++) {
 		LodeCost cost = {event, values[i]};
 		if (values[i] > 0)
-			g_array_append_val(profile->costs, cost);
-		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+			g_array_append_val(profile->code.costs, cost);
+		LODE_AT(profile->code.cost_starts, uint32_t, i + 1) = profile->code.costs->len;
 	}
 	return profile;
 }
@@ -246,14 +246,14 @@ static void test_causes(void)
 	g_autoptr(GError) error = NULL;
 	LodeMiningParameters parameters;
 
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		lode_profile_add_event(profile, names[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	uint32_t misses = lode_profile_find_event(profile, "misses:cause");
 	lode_profile_event(profile, misses)->is_attribute = true;
 	const LodeCost cost = {misses, 5};
-	g_array_append_val(profile->costs, cost);
-	LODE_AT(profile->cost_starts, uint32_t, profile->instructions->len) = 1;
+	g_array_append_val(profile->code.costs, cost);
+	LODE_AT(profile->code.cost_starts, uint32_t, profile->code.instructions->len) = 1;
 	assert_events(profile, "clock:cause", "misses:cause faults");
 	assert_events(profile, "clock", "misses:cause faults");
 	assert_events(profile, "faults", "clock:cause misses:cause");

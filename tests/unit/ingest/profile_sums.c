@@ -2,6 +2,7 @@
 #include "profile_sums.h"
 
 #include "model/causes.h"
+#include "model/run/unresolved.h"
 #include "model/stacks.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ double sum_of_event(const LodeProfile *profile, uint32_t event)
 {
 	double sum = 0;
 
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		sum += lode_profile_event_value(profile, event, i);
 	return sum;
 }
@@ -24,8 +25,8 @@ static bool is_of_no_instruction(const LodeUnresolved *row)
 
 void check_weight_is_whole(const LodeProfile *profile)
 {
-	const LodeEvent *event = lode_profile_event(profile, profile->weight_event);
-	double sum = sum_of_event(profile, profile->weight_event);
+	const LodeEvent *event = lode_profile_event(profile, profile->code.weight_event);
+	double sum = sum_of_event(profile, profile->code.weight_event);
 
 	g_assert_cmpint(event->kind, ==, LODE_EVENT_SAMPLED);
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -38,7 +39,7 @@ void check_weight_is_whole(const LodeProfile *profile)
 void check_samples_are_costs(const LodeProfile *profile)
 {
 	const LodeStacks *stacks = profile->stacks;
-	guint n = profile->instructions->len, n_events = profile->events->len;
+	guint n = profile->code.instructions->len, n_events = profile->code.events->len;
 	g_autofree double *sums = g_new0(double, MAX((size_t)n * n_events, 1));
 	g_autofree double *totals = g_new0(double, n_events);
 
@@ -77,7 +78,7 @@ const LodeUnresolved *find_unresolved(const LodeProfile *profile, const char *re
 
 const LodeFunction *find_profile_function(const LodeProfile *profile, const char *name)
 {
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (strcmp(function->name, name) == 0)
 			return function;
@@ -90,7 +91,7 @@ uint32_t find_instruction(const LodeProfile *profile, const char *function, uint
 	const LodeFunction *own = find_profile_function(profile, function);
 
 	for (uint32_t i = 0; i < own->n_instructions; i++)
-		if (LODE_AT(profile->instructions, LodeInstruction, own->first_instruction + i)
+		if (LODE_AT(profile->code.instructions, LodeInstruction, own->first_instruction + i)
 				.address == address)
 			return own->first_instruction + i;
 	return LODE_NONE;

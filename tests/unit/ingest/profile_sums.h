@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 /* The weight of all instructions, and of what came to none, is that of the recording. */
 void check_weight_is_whole(const LodeProfile *profile);

@@ -7,6 +7,7 @@
 #include "ingest/import.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -105,7 +106,7 @@ static LodeInstruction *instruction_at(const LodeProfile *profile, uint32_t inde
 
 static void check_order(const LodeProfile *profile)
 {
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		g_assert_cmpuint(function->n_instructions, >, 0);
 		if (i > 0 && function[-1].image == function->image)
@@ -114,14 +115,14 @@ static void check_order(const LodeProfile *profile)
 		else if (i > 0)
 			g_assert_cmpuint(function[-1].image, <, function->image);
 	}
-	for (guint i = 1; i < profile->instructions->len; i++) {
+	for (guint i = 1; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *row = instruction_at(profile, i);
 		g_assert_true(
 			row[-1].function < row->function ||
 			(row[-1].function == row->function && row[-1].address < row->address));
 	}
-	for (guint i = 1; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 1; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		g_assert_true(edge[-1].source < edge->source ||
 			      (edge[-1].source == edge->source &&
 				      (edge[-1].target < edge->target ||
@@ -132,35 +133,35 @@ static void check_order(const LodeProfile *profile)
 
 static void check_sums(const LodeProfile *profile)
 {
-	for (guint event = 0; event < profile->events->len; event++) {
+	for (guint event = 0; event < profile->code.events->len; event++) {
 		const LodeEvent *row = lode_profile_event(profile, event);
 		double sum = 0;
-		for (guint i = 0; i < profile->instructions->len; i++)
+		for (guint i = 0; i < profile->code.instructions->len; i++)
 			sum += lode_profile_event_value(profile, event, i);
 		g_assert_cmpfloat(sum, ==, row->total);
 	}
-	g_assert_cmpfloat(profile->total_count, ==, lode_profile_event(profile, 0)->total);
+	g_assert_cmpfloat(profile->run.total_count, ==, lode_profile_event(profile, 0)->total);
 }
 
 /* Inflow once more, from what the profile itself holds. What the system starts (the process,
  * threads, signal handlers) has no edge. */
 static double conserved(const LodeProfile *profile)
 {
-	g_autofree double *in = g_new0(double, profile->instructions->len);
+	g_autofree double *in = g_new0(double, profile->code.instructions->len);
 	double equal = 0;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		g_assert_cmpfloat(edge->count, >, 0);
 		if (edge->kind != LODE_EDGE_RETURN)
 			in[edge->target] += edge->count;
 	}
-	for (guint i = 0; i + 1 < profile->instructions->len; i++)
+	for (guint i = 0; i + 1 < profile->code.instructions->len; i++)
 		in[i + 1] += MAX(instruction_at(profile, i)->next_count, 0);
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		if (in[i] == instruction_at(profile, i)->count)
 			equal += in[i];
-	return equal / profile->total_count;
+	return equal / profile->run.total_count;
 }
 
 /* Every execution is explained, save `share` of them in the edges alone. */
@@ -168,14 +169,14 @@ static void check_profile(const LodeProfile *profile, double share)
 {
 	check_order(profile);
 	check_sums(profile);
-	g_assert_cmpfloat(profile->inflow_checked, ==, profile->total_count);
-	g_assert_cmpfloat(profile->inflow_equal, ==, profile->inflow_checked);
+	g_assert_cmpfloat(profile->run.inflow_checked, ==, profile->run.total_count);
+	g_assert_cmpfloat(profile->run.inflow_equal, ==, profile->run.inflow_checked);
 	g_assert_cmpfloat(conserved(profile), >=, 1 - share);
 }
 
 static uint32_t find_function(const LodeProfile *profile, const char *name)
 {
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		if (strcmp(lode_profile_function(profile, i)->name, name) == 0)
 			return i;
 	g_error("no function '%s'", name);
@@ -183,11 +184,12 @@ static uint32_t find_function(const LodeProfile *profile, const char *name)
 
 static bool has_attribute(const LodeProfile *profile, uint32_t instruction, const char *name)
 {
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+	const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets, LodeAttributeSet,
 		instruction_at(profile, instruction)->attribute_set);
 
 	for (uint32_t i = set->first; i < set->first + set->n; i++)
-		if (strcmp(profile->attributes->pdata[LODE_AT(profile->set_members, uint32_t, i)],
+		if (strcmp(profile->code.attributes
+				    ->pdata[LODE_AT(profile->code.set_members, uint32_t, i)],
 			    name) == 0)
 			return true;
 	return false;
@@ -208,8 +210,8 @@ static double edge_sum(const LodeProfile *profile, uint32_t source, LodeEdgeKind
 {
 	double sum = 0;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->source == source && edge->kind == kind)
 			sum += edge->count;
 	}
@@ -271,15 +273,15 @@ static void test_plain(void)
 	check_calls(profile, "choose", 50);
 	check_returns(profile, "copy_bytes", 100);
 	uint32_t cycles = lode_profile_find_event(profile, "cycles");
-	g_assert_cmpuint(profile->weight_event, ==, cycles);
-	g_assert_true(
-		LODE_AT(profile->events, LodeEvent, lode_profile_find_event(profile, "l1d-miss"))
-			.is_attribute);
+	g_assert_cmpuint(profile->code.weight_event, ==, cycles);
+	g_assert_true(LODE_AT(
+		profile->code.events, LodeEvent, lode_profile_find_event(profile, "l1d-miss"))
+			      .is_attribute);
 	uint32_t entry = LODE_AT(
-		profile->functions, LodeFunction, find_function(profile, "fibonacci"))
+		profile->code.functions, LodeFunction, find_function(profile, "fibonacci"))
 	                         .first_instruction;
 	const LodeLocation *location = &LODE_AT(
-		profile->locations, LodeLocation, instruction_at(profile, entry)->location);
+		profile->code.locations, LodeLocation, instruction_at(profile, entry)->location);
 	g_assert_true(g_str_has_suffix(location->file, "plain.c"));
 }
 
@@ -292,8 +294,8 @@ static void test_fast(void)
 	g_autoptr(LodeProfile) profile = import(&recorded);
 	check_profile(profile, 0.001);
 	check_repeat(profile);
-	g_assert_cmpfloat(lode_profile_event(profile, profile->weight_event)->total, ==,
-		profile->total_count);
+	g_assert_cmpfloat(lode_profile_event(profile, profile->code.weight_event)->total, ==,
+		profile->run.total_count);
 }
 
 static void test_threads(void)
@@ -333,7 +335,7 @@ static void test_stripped(void)
 		return;
 	g_autoptr(LodeProfile) profile = import(&recorded);
 	check_profile(profile, 0.001);
-	for (guint i = 0; i < profile->images->len; i++)
+	for (guint i = 0; i < profile->code.images->len; i++)
 		g_assert_cmpint(lode_profile_image(profile, i)->kind, ==, LODE_IMAGE_FILE);
 }
 
@@ -342,33 +344,34 @@ static char *describe(const LodeProfile *profile)
 {
 	GString *text = g_string_new(NULL);
 
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *row = instruction_at(profile, i);
 		g_string_append_printf(text, "i %" G_GINT64_MODIFIER "x %g %g %u %u %u %u %u %u\n",
 			row->address, row->count, row->next_count, row->function, row->block,
 			row->attribute_set, row->location, row->size,
-			LODE_AT(profile->cost_starts, uint32_t, i));
+			LODE_AT(profile->code.cost_starts, uint32_t, i));
 	}
-	for (guint i = 0; i < profile->blocks->len; i++) {
+	for (guint i = 0; i < profile->code.blocks->len; i++) {
 		const LodeBlock *row = lode_profile_block(profile, i);
 		g_string_append_printf(text,
 			"b %u %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %g %d %d\n",
 			row->function, row->address, row->end, row->count, row->loop_depth,
 			row->is_loop_head);
 	}
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *row = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *row = &LODE_AT(profile->code.edges, LodeEdge, i);
 		g_string_append_printf(text, "e %u %u %s %g\n", row->source, row->target,
 			lode_edge_kind_to_text(row->kind), row->count);
 	}
-	for (guint i = 0; i < profile->costs->len; i++) {
-		const LodeCost *row = &LODE_AT(profile->costs, LodeCost, i);
+	for (guint i = 0; i < profile->code.costs->len; i++) {
+		const LodeCost *row = &LODE_AT(profile->code.costs, LodeCost, i);
 		g_string_append_printf(text, "c %u %g\n", row->event, row->value);
 	}
-	for (guint i = 0; i < profile->set_members->len; i++)
-		g_string_append_printf(text, "m %u\n", LODE_AT(profile->set_members, uint32_t, i));
-	for (guint i = 0; i < profile->attributes->len; i++)
-		g_string_append_printf(text, "a %s\n", (char *)profile->attributes->pdata[i]);
+	for (guint i = 0; i < profile->code.set_members->len; i++)
+		g_string_append_printf(
+			text, "m %u\n", LODE_AT(profile->code.set_members, uint32_t, i));
+	for (guint i = 0; i < profile->code.attributes->len; i++)
+		g_string_append_printf(text, "a %s\n", (char *)profile->code.attributes->pdata[i]);
 	return g_string_free(text, FALSE);
 }
 
@@ -400,7 +403,7 @@ static void test_attribute_files(void)
 	const char *files[] = {places};
 	g_autoptr(LodeProfile) profile = import_with(&recorded, 1, files, 1);
 	uint32_t entry = LODE_AT(
-		profile->functions, LodeFunction, find_function(profile, "fibonacci"))
+		profile->code.functions, LodeFunction, find_function(profile, "fibonacci"))
 	                         .first_instruction;
 	g_assert_true(has_attribute(profile, entry, "user:first"));
 	g_assert_true(has_attribute(profile, entry, "at:entry"));
@@ -461,12 +464,13 @@ static void assert_dependences(
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < row->n_instructions; i++) {
-		const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+		const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets,
+			LodeAttributeSet,
 			instruction_at(profile, row->first_instruction + i)->attribute_set);
 		g_autoptr(GPtrArray) names = g_ptr_array_new();
 		for (uint32_t j = set->first; j < set->first + set->n; j++) {
-			char *name = profile->attributes
-			                     ->pdata[LODE_AT(profile->set_members, uint32_t, j)];
+			char *name = profile->code.attributes->pdata[LODE_AT(
+				profile->code.set_members, uint32_t, j)];
 			static const char *const prefixes[] = {
 				"needs:", "address:", "behind:", "chain:", "carried:"};
 			for (size_t k = 0; k < G_N_ELEMENTS(prefixes); k++)

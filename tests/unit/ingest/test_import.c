@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ingest/import.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -64,8 +65,8 @@ static void test_no_images(void)
 	g_autoptr(LodeProfile) profile = import(&files, 2, &error);
 	g_assert_no_error(error);
 	/* prog, and what each process had without a name */
-	g_assert_cmpuint(profile->images->len, ==, 3);
-	g_assert_cmpuint(profile->functions->len, ==, 4);
+	g_assert_cmpuint(profile->code.images->len, ==, 3);
+	g_assert_cmpuint(profile->code.functions->len, ==, 4);
 	const LodeFunction *main_function = lode_profile_function(profile, 0);
 	g_assert_cmpstr(main_function->name, ==, "main");
 	g_assert_cmpint(main_function->source, ==, LODE_FUNCTION_RECORDED);
@@ -74,16 +75,16 @@ static void test_no_images(void)
 	uint32_t misses = lode_profile_find_event(profile, "l1d-miss");
 	g_assert_cmpfloat(lode_profile_event_value(profile, misses, 0), ==, 11);
 	g_assert_cmpfloat(
-		lode_profile_event_value(profile, profile->weight_event, 0), ==, 33 + 10 * 11);
+		lode_profile_event_value(profile, profile->code.weight_event, 0), ==, 33 + 10 * 11);
 	g_assert_cmpfloat(unresolved(profile, "no image file")->count, ==, 41);
 	g_assert_cmpuint(unresolved(profile, "no image file")->places, ==, 3);
 	g_assert_cmpfloat(unresolved(profile, "address outside any known image")->count, ==, 4);
 	g_assert_nonnull(
 		strstr(unresolved(profile, "no image file")->example, "/nonexistent/prog"));
 	/* Nothing could be decoded, so that nothing is claimed of the flow. */
-	g_assert_cmpfloat(profile->inflow_checked, ==, 0);
-	g_assert_cmpuint(profile->edges->len, ==, 1);
-	const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, 0);
+	g_assert_cmpfloat(profile->run.inflow_checked, ==, 0);
+	g_assert_cmpuint(profile->code.edges->len, ==, 1);
+	const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation, 0);
 	g_assert_cmpstr(location->file, ==, "prog.c");
 	g_assert_cmpuint(location->line, ==, 4);
 }
@@ -96,8 +97,8 @@ static void test_flow_file(void)
 	files_init(&files, "lode-flow 1\ngraph g\nv a 1 2 x\nv b 1 2\ne a b 2\n", "nothing\n");
 	g_autoptr(LodeProfile) profile = import(&files, 1, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(profile->instructions->len, ==, 2);
-	g_assert_cmpint(profile->frequency, ==, LODE_FREQUENCY_GIVEN);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 2);
+	g_assert_cmpint(profile->run.frequency, ==, LODE_FREQUENCY_GIVEN);
 }
 
 static void assert_fails(const char *first, const char *second, int code, const char *message)

@@ -4,6 +4,7 @@
  * sampled where nothing was counted is said. On files made here, and on two real runs.
  */
 #include "ingest/import.h"
+#include "model/run/unresolved.h"
 #include "profile_sums.h"
 #include "record/program_recording.h"
 #include "sample_file.h"
@@ -31,7 +32,7 @@ static LodeProfile *import(const char *const *paths, size_t n, const GPtrArray *
 
 static const char *weight_name(const LodeProfile *profile)
 {
-	return lode_profile_event(profile, profile->weight_event)->name;
+	return lode_profile_event(profile, profile->code.weight_event)->name;
 }
 
 static const LodeInstruction *instruction_at(const LodeProfile *profile, uint32_t index)
@@ -50,19 +51,19 @@ static const char *image_of(const LodeProfile *profile, uint32_t instruction)
 /* Same instructions in the same order, same counts and same counted events. */
 static void check_counts_are_kept(const LodeProfile *counted, const LodeProfile *joined)
 {
-	g_assert_cmpuint(joined->instructions->len, ==, counted->instructions->len);
-	g_assert_cmpuint(joined->edges->len, ==, counted->edges->len);
-	g_assert_cmpfloat(joined->total_count, ==, counted->total_count);
-	g_assert_cmpint(joined->frequency, ==, LODE_FREQUENCY_EXACT);
-	for (uint32_t i = 0; i < counted->instructions->len; i++) {
+	g_assert_cmpuint(joined->code.instructions->len, ==, counted->code.instructions->len);
+	g_assert_cmpuint(joined->code.edges->len, ==, counted->code.edges->len);
+	g_assert_cmpfloat(joined->run.total_count, ==, counted->run.total_count);
+	g_assert_cmpint(joined->run.frequency, ==, LODE_FREQUENCY_EXACT);
+	for (uint32_t i = 0; i < counted->code.instructions->len; i++) {
 		const LodeInstruction *left = instruction_at(counted, i);
 		const LodeInstruction *right = instruction_at(joined, i);
 		g_assert_cmphex(left->address, ==, right->address);
 		g_assert_cmpstr(image_of(counted, i), ==, image_of(joined, i));
 		g_assert_cmpfloat(left->count, ==, right->count);
 		g_assert_cmpfloat(left->next_count, ==, right->next_count);
-		for (guint j = 0; j < counted->events->len; j++) {
-			const LodeEvent *event = &LODE_AT(counted->events, LodeEvent, j);
+		for (guint j = 0; j < counted->code.events->len; j++) {
+			const LodeEvent *event = &LODE_AT(counted->code.events, LodeEvent, j);
 			uint32_t other = lode_profile_find_event(joined, event->name);
 			if (event->kind != LODE_EVENT_RECORDED)
 				continue;
@@ -155,12 +156,13 @@ static void check_made(const char *events, const char *sampled, const char *esti
 	check_samples_are_costs(joined);
 	g_assert_cmpstr(weight_name(joined), ==, sampled);
 	uint32_t at = find_instruction(joined, "wander", made.entry);
-	g_assert_cmpfloat(lode_profile_event_value(joined, joined->weight_event, at), ==, 5000);
+	g_assert_cmpfloat(
+		lode_profile_event_value(joined, joined->code.weight_event, at), ==, 5000);
 	uint32_t faults = lode_profile_find_event(joined, "page-faults");
 	g_assert_cmpfloat(lode_profile_event_value(joined, faults, at), ==, 1);
 	uint32_t cycles = lode_profile_find_event(joined, estimate);
 	g_assert_cmpuint(cycles, !=, LODE_NONE);
-	g_assert_cmpuint(cycles, !=, joined->weight_event);
+	g_assert_cmpuint(cycles, !=, joined->code.weight_event);
 	const LodeUnresolved *row = find_unresolved(
 		joined, "sampled where the counting run executed nothing");
 	g_assert_nonnull(row);
@@ -222,13 +224,14 @@ static void test_real(void)
 		check_counts_are_kept(counted, joined);
 		check_weight_is_whole(joined);
 		check_samples_are_costs(joined);
-		g_assert_cmpfloat(joined->n_samples, >=, 100);
+		g_assert_cmpfloat(joined->run.n_samples, >=, 100);
 		/* Nearly all of its time is in its own code, at instructions that were counted. */
 		const LodeUnresolved *row = find_unresolved(
 			joined, "sampled where the counting run executed nothing");
-		double total = LODE_AT(joined->events, LodeEvent, joined->weight_event).total;
+		double total =
+			LODE_AT(joined->code.events, LodeEvent, joined->code.weight_event).total;
 		g_assert_cmpfloat(row != NULL ? row->weight : 0, <, 0.05 * total);
-		double placed = sum_of_event(joined, joined->weight_event);
+		double placed = sum_of_event(joined, joined->code.weight_event);
 		g_assert_cmpfloat(placed, >, 0.8 * total);
 	}
 	remove_directory(directory);

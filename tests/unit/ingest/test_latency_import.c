@@ -2,6 +2,7 @@
 /* Recordings of threads whose serial and parallel parts are known: their shares by the clock. */
 #include "ingest/import.h"
 #include "model/process.h"
+#include "model/run/unresolved.h"
 #include "profile_sums.h"
 #include "questions/asking.h"
 #include "sample_file.h"
@@ -140,8 +141,8 @@ static void check_parts(bool is_wide)
 			(double)((SERIAL_MS + PARALLEL_MS) * MS));
 		g_assert_false(lode_profile_event(profile, event)->is_attribute);
 	}
-	g_assert_cmpstr(
-		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
+	g_assert_cmpstr(lode_profile_event(profile, profile->code.weight_event)->name, ==,
+		"cpu-clock:cause");
 	check_weight_is_whole(profile);
 	check_samples_are_costs(profile);
 	g_assert_cmpuint(profile->thread_times->len, ==, 1 + N_WORKERS);
@@ -196,7 +197,7 @@ static char *first_function(const LodeProfile *profile)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	lode_function_list_write(profile, profile->weight_event, &options, out, &error);
+	lode_function_list_write(profile, profile->code.weight_event, &options, out, &error);
 	g_assert_no_error(error);
 	fclose(out);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", 3);
@@ -227,7 +228,7 @@ static void test_weight(void)
 	g_autoptr(LodeProfile) profile = import(&made, NULL);
 	g_autofree char *first = first_function(profile);
 	g_assert_cmpstr(first, ==, "drive");
-	g_autofree char *hint = lode_latency_hint(profile, profile->weight_event, &terminal);
+	g_autofree char *hint = lode_latency_hint(profile, profile->code.weight_event, &terminal);
 	g_assert_cmpstr(hint, ==, "by the clock wander has 57.1 %, not 9.6 %");
 	g_unlink(made.path);
 	lode_profile_store_write(made.path, profile, NULL, &error);
@@ -236,11 +237,11 @@ static void test_weight(void)
 		&by_clock, made.path, "x.lode", NULL, &note, &error);
 	g_assert_no_error(error);
 	g_assert_cmpstr(
-		lode_profile_event(weighed, weighed->weight_event)->name, ==, "latency:cause");
+		lode_profile_event(weighed, weighed->code.weight_event)->name, ==, "latency:cause");
 	g_assert_cmpstr(weighed->part_options, ==, "--weight latency");
 	g_autofree char *first_by_clock = first_function(weighed);
 	g_assert_cmpstr(first_by_clock, ==, "wander");
-	g_assert_null(lode_latency_hint(weighed, weighed->weight_event, &terminal));
+	g_assert_null(lode_latency_hint(weighed, weighed->code.weight_event, &terminal));
 	double unresolved = 0;
 	for (guint i = 0; i < weighed->unresolved->len; i++)
 		unresolved += LODE_AT(weighed->unresolved, LodeUnresolved, i).weight;

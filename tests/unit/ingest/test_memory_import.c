@@ -7,6 +7,7 @@
 #include "images/types/data_types.h"
 #include "ingest/import.h"
 #include "model/memory.h"
+#include "model/run/unresolved.h"
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"

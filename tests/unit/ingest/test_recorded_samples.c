@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "ingest/import.h"
+#include "model/run/unresolved.h"
 #include "profile_sums.h"
 #include "record/perf/perf_sampler.h"
 
@@ -32,12 +33,12 @@ static double number_of_samples(const LodeProfile *profile)
 
 static void check_alike(const LodeProfile *left, const LodeProfile *right)
 {
-	g_assert_cmpuint(left->instructions->len, ==, right->instructions->len);
-	g_assert_cmpuint(left->edges->len, ==, right->edges->len);
-	g_assert_cmpfloat(left->total_count, ==, right->total_count);
-	for (guint i = 0; i < left->instructions->len; i++) {
-		const LodeInstruction *a = &LODE_AT(left->instructions, LodeInstruction, i);
-		const LodeInstruction *b = &LODE_AT(right->instructions, LodeInstruction, i);
+	g_assert_cmpuint(left->code.instructions->len, ==, right->code.instructions->len);
+	g_assert_cmpuint(left->code.edges->len, ==, right->code.edges->len);
+	g_assert_cmpfloat(left->run.total_count, ==, right->run.total_count);
+	for (guint i = 0; i < left->code.instructions->len; i++) {
+		const LodeInstruction *a = &LODE_AT(left->code.instructions, LodeInstruction, i);
+		const LodeInstruction *b = &LODE_AT(right->code.instructions, LodeInstruction, i);
 		g_assert_cmphex(a->address, ==, b->address);
 		g_assert_cmpfloat(a->count, ==, b->count);
 		g_assert_cmpfloat(a->next_count, ==, b->next_count);
@@ -58,8 +59,8 @@ static void check_recording(const char *path)
 	check_weight_is_whole(profile);
 	check_samples_are_costs(profile);
 	check_alike(profile, again);
-	g_assert_cmpint(profile->frequency, !=, LODE_FREQUENCY_EXACT);
-	g_assert_cmpfloat(number_of_samples(profile), <=, profile->n_samples);
+	g_assert_cmpint(profile->run.frequency, !=, LODE_FREQUENCY_EXACT);
+	g_assert_cmpfloat(number_of_samples(profile), <=, profile->run.n_samples);
 }
 
 enum { MAX_BYTES = 1 << 26 };
@@ -139,10 +140,10 @@ static void check_command(const char *const *command, const char *function)
 		double weight = 0;
 		for (uint32_t i = 0; i < own->n_instructions; i++)
 			weight += lode_profile_event_value(
-				profile, profile->weight_event, own->first_instruction + i);
+				profile, profile->code.weight_event, own->first_instruction + i);
 		/* It runs by the clock, so that on a busy machine it gets little. */
 		g_assert_cmpfloat(weight, >,
-			0.05 * lode_profile_event(profile, profile->weight_event)->total);
+			0.05 * lode_profile_event(profile, profile->code.weight_event)->total);
 		g_unlink(path);
 	}
 	g_rmdir(directory);

@@ -7,6 +7,7 @@
 #include "ingest/import.h"
 #include "model/causes.h"
 #include "model/lines/own_lines.h"
+#include "model/run/unresolved.h"
 #include "model/stacks.h"
 #include "profile_sums.h"
 #include "sample_file.h"
@@ -59,7 +60,7 @@ static double event_in_kernel(const LodeProfile *profile, const char *name)
 	uint32_t event = lode_profile_find_event(profile, name);
 	double sum = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t function = lode_profile_instruction(profile, i)->function;
 		uint32_t image = lode_profile_function(profile, function)->image;
 		if (lode_profile_image(profile, image)->kind != LODE_IMAGE_KERNEL)
@@ -166,7 +167,7 @@ static void test_reasons(void)
 	sample_file_lose(&file, PERF_RECORD_LOST_SAMPLES, 11);
 	sample_file_lose(&file, PERF_RECORD_THROTTLE, 1);
 	g_autoptr(LodeProfile) profile = import(&file);
-	g_assert_cmpfloat(profile->n_samples, ==, 15);
+	g_assert_cmpfloat(profile->run.n_samples, ==, 15);
 	g_assert_cmpfloat(event_total(profile, "cpu-clock"), ==, 1000 + 2 * 280 + 7);
 	g_assert_cmpfloat(event_at(profile, "cpu-clock", "wander", entry), ==, 1000);
 	/* Of a kernel whose functions are not known, all is one. */
@@ -256,9 +257,9 @@ static void test_event_names(void)
 	g_assert_cmpfloat(event_at(profile, "page-faults", "wander", entry), ==, 1);
 	g_assert_cmpint(lode_profile_event(profile, 0)->kind, ==, LODE_EVENT_COUNT);
 	g_assert_cmpstr(lode_profile_event(profile, 0)->name, ==, "instructions");
-	g_assert_cmpfloat(lode_profile_event(profile, 0)->total, ==, profile->total_count);
-	g_assert_cmpuint(profile->events->len, ==, 6);
-	g_assert_cmpstr(lode_profile_event(profile, profile->weight_event)->name, ==,
+	g_assert_cmpfloat(lode_profile_event(profile, 0)->total, ==, profile->run.total_count);
+	g_assert_cmpuint(profile->code.events->len, ==, 6);
+	g_assert_cmpstr(lode_profile_event(profile, profile->code.weight_event)->name, ==,
 		"instructions-sampled:cause");
 }
 
@@ -287,9 +288,9 @@ static void test_causes(void)
 		uint32_t at = find_instruction(profile, "wander", entry);
 		uint32_t charged = lode_profile_event_as_charged(
 			profile, lode_profile_find_event(profile, "cpu-clock"));
-		g_assert_cmpuint(charged, ==, profile->weight_event);
+		g_assert_cmpuint(charged, ==, profile->code.weight_event);
 		/* A page fault is no sample of the time: errors would seem too small. */
-		g_assert_cmpfloat(profile->n_samples, ==, 2 + pass);
+		g_assert_cmpfloat(profile->run.n_samples, ==, 2 + pass);
 		g_assert_cmpfloat(
 			lode_profile_event(profile, charged)->total, ==, 307 + 500 * pass);
 		g_assert_cmpfloat(
@@ -323,10 +324,10 @@ static void test_unused_event(void)
 	add_at(&file, 1, entry + program.bias, 300);
 	add_at(&file, 1, 0x1000, 500);
 	g_autoptr(LodeProfile) profile = import(&file);
-	g_assert_cmpstr(
-		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
+	g_assert_cmpstr(lode_profile_event(profile, profile->code.weight_event)->name, ==,
+		"cpu-clock:cause");
 	check_reason(profile, "sample outside any mapping", 1, 500);
-	g_assert_false(profile->is_kernel_sampled);
+	g_assert_false(profile->run.is_kernel_sampled);
 }
 
 enum { FORMAT_LOST = 1 << 4, GROUP_EVENTS = 3, INHERIT = 1 << 1 };
@@ -422,7 +423,7 @@ static void check_group(uint64_t read_format, bool is_inherited)
 	thread = is_inherited ? 2 : 0;
 	g_assert_cmpfloat(
 		event_total(profile, "context-switches"), ==, is_group ? 1 + 2 + 1 + thread : 0);
-	g_assert_cmpfloat(profile->n_samples, ==, 6);
+	g_assert_cmpfloat(profile->run.n_samples, ==, 6);
 }
 
 static void test_groups(void)
@@ -931,8 +932,8 @@ static void test_other_machine(void)
 		add_at(&file, 0, first + program.bias + 4 * (i % 4), 1000);
 	add_at(&file, 0, second + program.bias + 8, 1000);
 	g_autoptr(LodeProfile) profile = import(&file);
-	g_assert_cmpuint(profile->functions->len, ==, 2);
-	g_assert_cmpuint(profile->instructions->len, ==, 2);
+	g_assert_cmpuint(profile->code.functions->len, ==, 2);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 2);
 	g_assert_cmpfloat(event_at(profile, "cpu-clock", "first", first), ==, 9000);
 	g_assert_cmpfloat(event_at(profile, "cpu-clock", "second", second), ==, 1000);
 	check_reason(profile, "not decoded: MIPS", 0, 10000);
@@ -940,10 +941,10 @@ static void test_other_machine(void)
 		profile, find_instruction(profile, "first", first));
 	g_assert_cmpuint(row->location, !=, LODE_NONE);
 	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, row->attribute_set);
+		profile->code.attribute_sets, LodeAttributeSet, row->attribute_set);
 	g_assert_cmpuint(set->n, ==, 1);
-	g_assert_cmpstr(g_ptr_array_index(profile->attributes,
-				LODE_AT(profile->set_members, uint32_t, set->first)),
+	g_assert_cmpstr(g_ptr_array_index(profile->code.attributes,
+				LODE_AT(profile->code.set_members, uint32_t, set->first)),
 		==, "kind:not-decoded");
 }
 
@@ -1111,7 +1112,7 @@ static LodeProfile *import_walk(const SampledProgram *program, const Walk *walk,
 	begin(&file, program);
 	add_stacks(&file, walk, depth);
 	LodeProfile *profile = import(&file);
-	g_assert_cmpint(profile->frequency, ==, LODE_FREQUENCY_SAMPLED);
+	g_assert_cmpint(profile->run.frequency, ==, LODE_FREQUENCY_SAMPLED);
 	return profile;
 }
 
@@ -1153,9 +1154,10 @@ static double check_taken(const LodeProfile *profile, const SampledProgram *prog
 	const LodeFunction *own = find_profile_function(profile, name);
 	double sum = 0;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
-		const LodeInstruction *rows = (const LodeInstruction *)profile->instructions->data;
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
+		const LodeInstruction *rows =
+			(const LodeInstruction *)profile->code.instructions->data;
 		uint64_t source = rows[edge->source].address, target = rows[edge->target].address;
 		if (source - own->address >= own->size || target - own->address >= own->size)
 			continue;
@@ -1183,15 +1185,15 @@ static double taken_inside(const Walk *walk, const SampledProgram *program, cons
 static void check_conserved(const LodeProfile *profile, const char *name)
 {
 	const LodeFunction *own = find_profile_function(profile, name);
-	const LodeInstruction *rows = (const LodeInstruction *)profile->instructions->data;
-	g_autofree double *in = g_new0(double, profile->instructions->len);
+	const LodeInstruction *rows = (const LodeInstruction *)profile->code.instructions->data;
+	g_autofree double *in = g_new0(double, profile->code.instructions->len);
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->kind != LODE_EDGE_RETURN && edge->kind != LODE_EDGE_CALL)
 			in[edge->target] += edge->count;
 	}
-	for (guint i = 0; i + 1 < profile->instructions->len; i++)
+	for (guint i = 0; i + 1 < profile->code.instructions->len; i++)
 		in[i + 1] += MAX(rows[i].next_count, 0);
 	for (uint32_t i = 1; i < own->n_instructions; i++)
 		g_assert_cmpfloat(
@@ -1268,7 +1270,7 @@ static GBytes *stored_by(const char *directory, const char *data, unsigned threa
 	gsize size;
 
 	g_assert_no_error(error);
-	g_assert_cmpuint(profile->functions->len, >, 50);
+	g_assert_cmpuint(profile->code.functions->len, >, 50);
 	lode_profile_store_write(path, profile, NULL, &error);
 	g_assert_no_error(error);
 	g_file_get_contents(path, &bytes, &size, &error);

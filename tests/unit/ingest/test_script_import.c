@@ -3,6 +3,7 @@
 #include "images/variants/script_image.h"
 #include "ingest/import.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "model/stacks.h"
 #include "sample_file.h"
 #include "sampled_program.h"
@@ -103,7 +104,7 @@ static void tell_app(Made *self)
 
 static const LodeFunction *function_named(const LodeProfile *profile, const char *name)
 {
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		if (strcmp(lode_profile_function(profile, i)->name, name) == 0)
 			return lode_profile_function(profile, i);
 	return NULL;
@@ -160,7 +161,7 @@ static void test_frames(void)
 	const LodeImage *image = lode_profile_image(profile, find->image);
 	g_assert_cmpint(image->kind, ==, LODE_IMAGE_PYTHON);
 	g_assert_cmpstr(image->path, ==, "/home/me/app.py");
-	g_assert_cmpfloat(profile->n_samples, ==, 9);
+	g_assert_cmpfloat(profile->run.n_samples, ==, 9);
 }
 
 /* The image of a script is of its language; code of one that is not known has none. */

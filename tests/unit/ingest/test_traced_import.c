@@ -47,10 +47,10 @@ static bool is_in_start(const LodeProfile *profile, uint32_t instruction)
 
 static void check_same_functions(const LodeProfile *traced, const LodeProfile *counted)
 {
-	g_assert_cmpuint(traced->functions->len, ==, counted->functions->len);
-	for (guint i = 0; i < traced->functions->len; i++) {
-		const LodeFunction *left = &LODE_AT(traced->functions, LodeFunction, i);
-		const LodeFunction *right = &LODE_AT(counted->functions, LodeFunction, i);
+	g_assert_cmpuint(traced->code.functions->len, ==, counted->code.functions->len);
+	for (guint i = 0; i < traced->code.functions->len; i++) {
+		const LodeFunction *left = &LODE_AT(traced->code.functions, LodeFunction, i);
+		const LodeFunction *right = &LODE_AT(counted->code.functions, LodeFunction, i);
 		g_assert_cmpstr(left->name, ==, right->name);
 		if (strcmp(left->name, "_start") == 0)
 			continue;
@@ -65,8 +65,8 @@ static void check_same_counts(const LodeProfile *traced, const LodeProfile *coun
 {
 	guint j = 0;
 
-	g_assert_cmpfloat(traced->total_count, ==, counted->total_count + 3);
-	for (guint i = 0; i < traced->instructions->len; i++) {
+	g_assert_cmpfloat(traced->run.total_count, ==, counted->run.total_count + 3);
+	for (guint i = 0; i < traced->code.instructions->len; i++) {
 		const LodeInstruction *left = instruction_at(traced, i);
 		if (is_in_start(traced, i))
 			continue;
@@ -86,14 +86,14 @@ static void check_same_edges(const LodeProfile *traced, const LodeProfile *count
 	uint32_t n_kinds[LODE_EDGE_GIVEN] = {0};
 	guint j = 0;
 
-	for (guint i = 0; i < traced->edges->len; i++) {
-		const LodeEdge *left = &LODE_AT(traced->edges, LodeEdge, i);
+	for (guint i = 0; i < traced->code.edges->len; i++) {
+		const LodeEdge *left = &LODE_AT(traced->code.edges, LodeEdge, i);
 		n_kinds[left->kind]++;
 		if (left->kind == LODE_EDGE_RETURN)
 			continue;
-		while (LODE_AT(counted->edges, LodeEdge, j).kind == LODE_EDGE_RETURN)
+		while (LODE_AT(counted->code.edges, LodeEdge, j).kind == LODE_EDGE_RETURN)
 			j++;
-		const LodeEdge *right = &LODE_AT(counted->edges, LodeEdge, j++);
+		const LodeEdge *right = &LODE_AT(counted->code.edges, LodeEdge, j++);
 		g_assert_cmphex(instruction_at(traced, left->source)->address, ==,
 			instruction_at(counted, right->source)->address);
 		g_assert_cmphex(instruction_at(traced, left->target)->address, ==,
@@ -113,8 +113,8 @@ static void check_returns(const LodeProfile *profile)
 {
 	double calls = 0, returns = 0;
 
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		bool is_tail = edge->kind == LODE_EDGE_CALL &&
 		               instruction_at(profile, edge->source)->next_count < 0;
 		calls += edge->kind == LODE_EDGE_CALL && !is_tail ? edge->count : 0;
@@ -132,10 +132,10 @@ static void test_callgrind(void)
 		return;
 	g_autoptr(LodeProfile) traced = import(program.trace, NULL);
 	g_autoptr(LodeProfile) counted = import(program.callgrind, NULL);
-	g_assert_cmpint(traced->frequency, ==, LODE_FREQUENCY_EXACT);
-	g_assert_cmpfloat(traced->total_count, >, 0);
-	g_assert_cmpfloat(traced->inflow_checked, ==, traced->total_count);
-	g_assert_cmpfloat(traced->inflow_equal, ==, traced->total_count);
+	g_assert_cmpint(traced->run.frequency, ==, LODE_FREQUENCY_EXACT);
+	g_assert_cmpfloat(traced->run.total_count, >, 0);
+	g_assert_cmpfloat(traced->run.inflow_checked, ==, traced->run.total_count);
+	g_assert_cmpfloat(traced->run.inflow_equal, ==, traced->run.total_count);
 	g_assert_cmpuint(traced->unresolved->len, ==, 0);
 	check_same_functions(traced, counted);
 	check_same_counts(traced, counted);
@@ -285,7 +285,7 @@ static void test_misses(void)
 			event_total(profile, "sim-l3-load-miss") +
 			event_total(profile, "sim-l3-store-miss"));
 	g_assert_cmpfloat(event_total(profile, "cycles"), ==,
-		profile->total_count +
+		profile->run.total_count +
 			10 * (event_total(profile, "l1i-miss") + event_total(profile, "l1d-miss") +
 				     event_total(profile, "l2-miss") +
 				     event_total(profile, "dtlb-miss")) +
@@ -303,10 +303,10 @@ static void test_determinism(void)
 	g_assert_no_error(error);
 	g_autoptr(LodeProfile) first = import(program.trace, hierarchy);
 	g_autoptr(LodeProfile) second = import(program.trace, hierarchy);
-	g_assert_cmpuint(first->costs->len, ==, second->costs->len);
-	for (guint i = 0; i < first->costs->len; i++) {
-		const LodeCost *a = &LODE_AT(first->costs, LodeCost, i);
-		const LodeCost *b = &LODE_AT(second->costs, LodeCost, i);
+	g_assert_cmpuint(first->code.costs->len, ==, second->code.costs->len);
+	for (guint i = 0; i < first->code.costs->len; i++) {
+		const LodeCost *a = &LODE_AT(first->code.costs, LodeCost, i);
+		const LodeCost *b = &LODE_AT(second->code.costs, LodeCost, i);
 
 		g_assert_cmpuint(a->event, ==, b->event);
 		g_assert_cmpfloat(a->value, ==, b->value);
@@ -335,8 +335,8 @@ static void test_no_mappings(void)
 	traced_program_init(&program);
 	traced_program_write(&program, references, G_N_ELEMENTS(references), description);
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
-	g_assert_cmpfloat(profile->total_count, ==, 4);
-	g_assert_cmpuint(profile->instructions->len, ==, 2);
+	g_assert_cmpfloat(profile->run.total_count, ==, 4);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 2);
 	g_assert_cmpint(lode_profile_image(profile, 0)->kind, ==, LODE_IMAGE_UNRESOLVED);
 	g_assert_cmpfloat(
 		find_unresolved(profile, "address outside any known image")->count, ==, 4);
@@ -356,8 +356,8 @@ static void test_empty(void)
 	traced_program_init(&program);
 	traced_program_write(&program, NULL, 0, description);
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
-	g_assert_cmpfloat(profile->total_count, ==, 0);
-	g_assert_cmpuint(profile->instructions->len, ==, 0);
+	g_assert_cmpfloat(profile->run.total_count, ==, 0);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 0);
 }
 
 /* The first instructions of _start: xor, call; then of work. */
@@ -403,9 +403,9 @@ static void test_threads(void)
 	g_array_append_vals(description->threads, threads, 2);
 	traced_program_write(&program, references, G_N_ELEMENTS(references), description);
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
-	g_assert_cmpfloat(profile->total_count, ==, 4);
-	g_assert_cmpfloat(profile->inflow_equal, ==, 4);
-	g_assert_cmpuint(profile->edges->len, ==, 0);
+	g_assert_cmpfloat(profile->run.total_count, ==, 4);
+	g_assert_cmpfloat(profile->run.inflow_equal, ==, 4);
+	g_assert_cmpuint(profile->code.edges->len, ==, 0);
 	uint32_t first = find_instruction(profile, "_start", start);
 	g_assert_cmpfloat(instruction_at(profile, first)->count, ==, 2);
 	g_assert_cmpfloat(instruction_at(profile, first)->next_count, ==, 1);
@@ -440,7 +440,7 @@ static void test_remapping(void)
 	traced_program_write(&program, references, G_N_ELEMENTS(references), description);
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
 	double counts[2] = {0, 0};
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *row = instruction_at(profile, i);
 		uint32_t image = lode_profile_function(profile, row->function)->image;
 		counts[g_str_has_suffix(lode_profile_image(profile, image)->path, "second.so")] +=
@@ -478,7 +478,7 @@ static void test_many_remappings(void)
 	traced_program_init(&program);
 	traced_program_write(&program, references, n_blocks + n_changes, description);
 	g_autoptr(LodeProfile) profile = import(program.trace, NULL);
-	g_assert_cmpfloat(profile->total_count, ==, n_blocks + n_changes);
+	g_assert_cmpfloat(profile->run.total_count, ==, n_blocks + n_changes);
 }
 
 /* Wherever the file ends, it is an error or a shorter trace, which is said. */
@@ -542,8 +542,8 @@ static void test_damage(void)
 			continue;
 		}
 		g_assert_nonnull(find_unresolved(profile, "the trace is not whole"));
-		g_assert_cmpfloat(profile->total_count, <, last);
-		last = profile->total_count;
+		g_assert_cmpfloat(profile->run.total_count, <, last);
+		last = profile->run.total_count;
 	}
 	g_assert_cmpfloat(last, <, N);
 }
@@ -659,19 +659,19 @@ static GPtrArray *lines_of(const LodeProfile *profile)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *row = instruction_at(profile, i);
 		uint32_t image = lode_profile_function(profile, row->function)->image;
 		GString *line = g_string_new(NULL);
 		g_string_printf(line, "%s %" G_GINT64_MODIFIER "x %g",
 			lode_profile_image(profile, image)->path, row->address, row->count);
-		for (guint j = 0; j < profile->events->len; j++)
+		for (guint j = 0; j < profile->code.events->len; j++)
 			g_string_append_printf(line, " %s %g", lode_profile_event(profile, j)->name,
 				lode_profile_event_value(profile, j, i));
 		g_ptr_array_add(lines, g_string_free(line, FALSE));
 	}
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		g_ptr_array_add(lines, g_strdup_printf("edge %" G_GINT64_MODIFIER
 						       "x %" G_GINT64_MODIFIER "x %d %g",
 					       instruction_at(profile, edge->source)->address,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings with looks at threads that wait: what becomes of them, and of all else. */
 #include "ingest/import.h"
+#include "model/run/unresolved.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 #include "profile_sums.h"
@@ -261,20 +262,20 @@ static void test_others(void)
 	g_autoptr(LodeProfile) plain = import(&without);
 	g_assert_null(plain->waits);
 	g_assert_cmpuint(lode_profile_find_event(plain, "waiting"), ==, LODE_NONE);
-	g_assert_cmpfloat(looked->n_samples, ==, plain->n_samples);
-	g_assert_cmpfloat(looked->n_equal_samples, ==, plain->n_equal_samples);
-	g_assert_cmpfloat(looked->total_count, ==, plain->total_count);
-	g_assert_cmpuint(looked->functions->len, ==, plain->functions->len);
-	g_assert_cmpuint(looked->instructions->len, ==, plain->instructions->len);
+	g_assert_cmpfloat(looked->run.n_samples, ==, plain->run.n_samples);
+	g_assert_cmpfloat(looked->run.n_equal_samples, ==, plain->run.n_equal_samples);
+	g_assert_cmpfloat(looked->run.total_count, ==, plain->run.total_count);
+	g_assert_cmpuint(looked->code.functions->len, ==, plain->code.functions->len);
+	g_assert_cmpuint(looked->code.instructions->len, ==, plain->code.instructions->len);
 	g_assert_cmpuint(looked->thread_times->len, ==, plain->thread_times->len);
 	g_assert_cmpuint(looked->unresolved->len, ==, plain->unresolved->len);
-	g_assert_cmpstr(lode_profile_event(looked, looked->weight_event)->name, ==,
-		lode_profile_event(plain, plain->weight_event)->name);
-	for (uint32_t e = 0; e < plain->events->len; e++) {
+	g_assert_cmpstr(lode_profile_event(looked, looked->code.weight_event)->name, ==,
+		lode_profile_event(plain, plain->code.weight_event)->name);
+	for (uint32_t e = 0; e < plain->code.events->len; e++) {
 		const char *name = lode_profile_event(plain, e)->name;
 		uint32_t same = lode_profile_find_event(looked, name);
 		g_assert_cmpuint(same, !=, LODE_NONE);
-		for (uint32_t i = 0; i < plain->instructions->len; i++)
+		for (uint32_t i = 0; i < plain->code.instructions->len; i++)
 			g_assert_cmpfloat(lode_profile_event_value(looked, same, i), ==,
 				lode_profile_event_value(plain, e, i));
 	}
@@ -295,10 +296,10 @@ static void test_only_waits(void)
 	sample(&made, PID, 191 * MS, "drive");
 	sample_file_exit(&made.samples, PID, PID, 200 * MS);
 	g_autoptr(LodeProfile) profile = import(&made);
-	g_assert_cmpstr(
-		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
+	g_assert_cmpstr(lode_profile_event(profile, profile->code.weight_event)->name, ==,
+		"cpu-clock:cause");
 	assert_ms(row_of(profile, LODE_WAIT_SLEEP)->waiting_ns, 89);
-	g_assert_cmpfloat(profile->n_samples, ==, 1);
+	g_assert_cmpfloat(profile->run.n_samples, ==, 1);
 }
 
 /* Raw data that ends early, or says more than it has, is counted, and nothing more. */

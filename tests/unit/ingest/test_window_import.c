@@ -4,6 +4,7 @@
 #include "images/instructions/instruction_decoder.h"
 #include "ingest/import.h"
 #include "model/observed/windows.h"
+#include "model/run/unresolved.h"
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"
@@ -245,9 +246,9 @@ static void test_dropped(Fixture *self, const void *data)
 		profile, "samples of lode's own libraries in the program: left out of all shares");
 	g_assert_nonnull(in_library);
 	g_assert_cmpfloat(in_library->samples, ==, N_IN_LIBRARY);
-	g_assert_cmpfloat(profile->n_samples, ==, self->n_kept);
-	g_assert_cmpfloat(
-		lode_profile_event(profile, profile->weight_event)->total, ==, 100 * self->n_kept);
+	g_assert_cmpfloat(profile->run.n_samples, ==, self->n_kept);
+	g_assert_cmpfloat(lode_profile_event(profile, profile->code.weight_event)->total, ==,
+		100 * self->n_kept);
 }
 
 static void test_other_time(Fixture *self, const void *data)
@@ -272,7 +273,7 @@ static void test_other_clock(Fixture *self, const void *data)
 	g_assert_null(profile->windows);
 	g_assert_nonnull(
 		find_unresolved(profile, "log of windows in a recording of another clock"));
-	g_assert_cmpfloat(profile->n_samples, ==, self->n_kept + self->n_dropped - 2);
+	g_assert_cmpfloat(profile->run.n_samples, ==, self->n_kept + self->n_dropped - 2);
 }
 
 static void test_none(Fixture *self, const void *data)
@@ -289,8 +290,8 @@ static void test_none(Fixture *self, const void *data)
 
 static double taken_count(const LodeProfile *profile, uint32_t source, uint32_t target)
 {
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->source == source && edge->target == target)
 			return edge->count;
 	}
@@ -347,7 +348,7 @@ static void test_first_steps(Fixture *self, const void *data)
 		window_log_add(&self->log, &step);
 	window_log_end(&self->log);
 	g_autoptr(LodeProfile) profile = import(self, &options);
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		g_assert_cmpstr(lode_profile_function(profile, i)->name, !=, "descend");
 	g_assert_cmpuint(profile->windows->n_unresolved, ==, LODE_WINDOW_WARM_UP);
 }

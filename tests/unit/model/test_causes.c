@@ -17,8 +17,8 @@ static uint32_t add_instruction(LodeProfile *profile, double count, double next_
 		.block = LODE_NONE,
 		.location = LODE_NONE};
 
-	g_array_append_val(profile->instructions, instruction);
-	return profile->instructions->len - 1;
+	g_array_append_val(profile->code.instructions, instruction);
+	return profile->code.instructions->len - 1;
 }
 
 static void add_edge(
@@ -26,7 +26,7 @@ static void add_edge(
 {
 	const LodeEdge edge = {source, target, kind, count};
 
-	g_array_append_val(profile->edges, edge);
+	g_array_append_val(profile->code.edges, edge);
 }
 
 static double sum(const double *values, uint32_t n)
@@ -63,7 +63,7 @@ static uint32_t cause_of(const Naive *self, uint32_t source)
 	if ((self->marks[source] & LODE_CAUSE_ENDS_A_PAIR) != 0 && source > 0)
 		return source - 1;
 	bool prepares = (self->marks[source] & LODE_CAUSE_PREPARES) != 0;
-	return prepares && source + 1 < self->profile->instructions->len ? source + 1 : source;
+	return prepares && source + 1 < self->profile->code.instructions->len ? source + 1 : source;
 }
 
 static bool has_ways(const Naive *self, uint32_t target)
@@ -164,9 +164,9 @@ static double charge_naively(const Naive *self, const double *sampled, double *c
 {
 	double stayed = 0;
 
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++)
 		charged[i] = 0;
-	for (uint32_t i = 0; i < self->profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++) {
 		bool repeats = (self->marks[i] & LODE_CAUSE_REPEATS) != 0;
 		double stays = repeats ? sampled[i] : move_one(self, i, sampled, charged);
 		charged[i] += stays;
@@ -225,10 +225,10 @@ static void check_random(void)
 	LodeCauseWay ways[MAX_WAYS];
 
 	fill_at_random(profile, marks, sampled);
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	size_t n_ways = ways_at_random(ways, (gint32)n);
 	const Naive reference = {profile, marks, edges, ways, n_ways};
-	g_array_append_vals(edges, profile->edges->data, profile->edges->len);
+	g_array_append_vals(edges, profile->code.edges->data, profile->code.edges->len);
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH,
 			lode_profile_instruction(profile, i)->next_count};
@@ -347,7 +347,7 @@ static void test_ways(void)
 
 	for (int i = 0; i < 6; i++)
 		add_instruction(profile, i < 4 ? 60 : 10, i == 3 ? 10 : i < 5 ? 60 : -1);
-	profile->n_samples = 109;
+	profile->run.n_samples = 109;
 	add_edge(profile, 3, 0, LODE_EDGE_TAKEN, 50);
 	add_edge(profile, 5, 0, LODE_EDGE_JUMP, 10);
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
@@ -375,7 +375,7 @@ static void check_passed_load(double weight, double taken, bool reads_memory, do
 	add_instruction(profile, 100, 100 - taken);
 	add_instruction(profile, 100 - taken, 100 - taken);
 	add_instruction(profile, 100, -1);
-	profile->n_samples = 100;
+	profile->run.n_samples = 100;
 	add_edge(profile, 0, 2, LODE_EDGE_TAKEN, taken);
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
 	lode_causes_take_ways(causes, ways, G_N_ELEMENTS(ways), 1000);

@@ -37,7 +37,7 @@ static LodeProfile *make_profile(void)
 		profile, "branch-miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
 	uint64_t address = 0x1000;
 
-	g_array_set_size(profile->cost_starts, 0);
+	g_array_set_size(profile->code.cost_starts, 0);
 	for (uint32_t i = 0; i < G_N_ELEMENTS(code); i++) {
 		uint32_t ids[2] = {lode_profile_attribute(profile, code[i].op)}, n = 1;
 		const LodeCost cost = {event, 1 << i};
@@ -49,12 +49,12 @@ static LodeProfile *make_profile(void)
 			.size = 2,
 			.attribute_set = lode_profile_attribute_set(profile, ids, n)};
 		address += 2;
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->cost_starts, i);
-		g_array_append_val(profile->costs, cost);
+		g_array_append_val(profile->code.instructions, instruction);
+		g_array_append_val(profile->code.cost_starts, i);
+		g_array_append_val(profile->code.costs, cost);
 	}
-	const uint32_t end = profile->costs->len;
-	g_array_append_val(profile->cost_starts, end);
+	const uint32_t end = profile->code.costs->len;
+	g_array_append_val(profile->code.cost_starts, end);
 	return profile;
 }
 

@@ -117,14 +117,14 @@ static void test_default_support(void)
 	g_assert_cmpfloat(lode_mining_default_support(profile, NULL), ==, 0.01);
 	lode_profile_add_event(profile, "time", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_add_event(profile, "miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
-	profile->weight_event = 0;
-	profile->n_samples = 200;
+	profile->code.weight_event = 0;
+	profile->run.n_samples = 200;
 	g_assert_cmpfloat(lode_mining_default_support(profile, NULL), ==, 0.05);
 	g_assert_cmpfloat(lode_mining_default_support(profile, "miss"), ==, 0.01);
 	g_assert_cmpfloat(lode_mining_default_support(profile, "none"), ==, 0.01);
-	profile->n_samples = 20000;
+	profile->run.n_samples = 20000;
 	g_assert_cmpfloat(lode_mining_default_support(profile, "time"), ==, 0.01);
-	profile->n_samples = 3;
+	profile->run.n_samples = 3;
 	g_assert_cmpfloat(lode_mining_default_support(profile, "time"), ==, 1);
 }
 

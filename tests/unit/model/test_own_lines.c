@@ -35,24 +35,24 @@ static LodeProfile *random_inlinings(GRand *random)
 	const LodeImage image = {.path = lode_profile_intern(profile, "/home/me/app")};
 	const LodeFunction function = {.name = lode_profile_intern(profile, "worker")};
 
-	g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->code.images, image);
+	g_array_append_val(profile->code.functions, function);
 	for (int i = 0; i < 40; i++)
 		lode_profile_inlining(profile, random_location(profile, random),
-			profile->inlinings->len > 0 && g_rand_int_range(random, 0, 4) > 0
+			profile->code.inlinings->len > 0 && g_rand_int_range(random, 0, 4) > 0
 				? (uint32_t)g_rand_int_range(
-					  random, 0, (gint32)profile->inlinings->len)
+					  random, 0, (gint32)profile->code.inlinings->len)
 				: LODE_NONE);
 	for (uint32_t i = 0; i < N_INSTRUCTIONS; i++) {
 		LodeInstruction one = {.location = g_rand_int_range(random, 0, 10) > 0
 		                                           ? random_location(profile, random)
 		                                           : LODE_NONE};
-		g_array_append_val(profile->instructions, one);
+		g_array_append_val(profile->code.instructions, one);
 	}
 	for (uint32_t i = 0; i < N_INSTRUCTIONS; i++)
 		lode_profile_set_inlining(profile, i,
-			g_rand_boolean(random) ? (uint32_t)g_rand_int_range(
-							 random, 0, (gint32)profile->inlinings->len)
+			g_rand_boolean(random) ? (uint32_t)g_rand_int_range(random, 0,
+							 (gint32)profile->code.inlinings->len)
 					       : LODE_NONE);
 	return profile;
 }
@@ -66,9 +66,9 @@ static GArray *walk(const LodeProfile *profile, uint32_t instruction)
 
 	g_array_append_val(out, location);
 	for (; inlining != LODE_NONE;
-		inlining = LODE_AT(profile->inlinings, LodeInlining, inlining).outer)
+		inlining = LODE_AT(profile->code.inlinings, LodeInlining, inlining).outer)
 		g_array_append_val(
-			out, LODE_AT(profile->inlinings, LodeInlining, inlining).location);
+			out, LODE_AT(profile->code.inlinings, LodeInlining, inlining).location);
 	return out;
 }
 
@@ -81,7 +81,8 @@ static void check(const LodeProfile *profile, const LodeOwnLines *own, uint32_t 
 	for (guint k = way->len; k-- > 0;) {
 		uint32_t id = g_array_index(way, uint32_t, k);
 		if (id != LODE_NONE &&
-			is_own_naively(&LODE_AT(profile->locations, LodeLocation, id), has_glob))
+			is_own_naively(
+				&LODE_AT(profile->code.locations, LodeLocation, id), has_glob))
 			expected = id;
 	}
 	g_assert_cmpuint(lode_own_lines_find(own, i), ==, expected);
@@ -92,7 +93,7 @@ static void check(const LodeProfile *profile, const LodeOwnLines *own, uint32_t 
 	g_assert_cmpuint(chain->len, ==, way->len);
 	for (guint k = 0; k < chain->len; k++) {
 		const LodeInlinedLine *line = &g_array_index(chain, LodeInlinedLine, k);
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation,
+		const LodeLocation *location = &LODE_AT(profile->code.locations, LodeLocation,
 			g_array_index(way, uint32_t, way->len - 1 - k));
 		const char *function = location->inlined != NULL ? location->inlined
 		                       : k == 0                  ? "worker"
@@ -187,9 +188,9 @@ static void test_interpreters(void)
 		const LodeInstruction instruction = {.function = i,
 			.location = lode_profile_location(
 				profile, lode_profile_intern(profile, cases[i].file), 7, NULL)};
-		g_array_append_val(profile->images, image);
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.images, image);
+		g_array_append_val(profile->code.functions, function);
+		g_array_append_val(profile->code.instructions, instruction);
 		lode_profile_set_inlining(profile, i, LODE_NONE);
 	}
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);

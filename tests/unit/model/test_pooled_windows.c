@@ -16,7 +16,7 @@ static LodeProfile *make_profile(uint32_t each)
 	profile->windows = lode_windows_new();
 	for (uint32_t i = 0; i < N; i++) {
 		const LodeInstruction instruction = {.function = i / each};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 	}
 	return profile;
 }

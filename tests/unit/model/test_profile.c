@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <string.h>
 
@@ -25,8 +26,8 @@ static void test_attributes(void)
 	g_assert_cmpuint(lode_profile_attribute(profile, "kind:load"), ==, 1);
 	g_assert_cmpuint(lode_profile_attribute(profile, "op:add"), ==, 0);
 	g_assert_cmpuint(lode_profile_attribute(profile, ""), ==, 2);
-	g_assert_cmpuint(profile->attributes->len, ==, 3);
-	g_assert_cmpstr(g_ptr_array_index(profile->attributes, 1), ==, "kind:load");
+	g_assert_cmpuint(profile->code.attributes->len, ==, 3);
+	g_assert_cmpstr(g_ptr_array_index(profile->code.attributes, 1), ==, "kind:load");
 }
 
 static void test_attribute_sets(void)
@@ -40,12 +41,12 @@ static void test_attribute_sets(void)
 	g_assert_cmpuint(lode_profile_attribute_set(profile, in_order, 3), ==, 1);
 	g_assert_cmpuint(lode_profile_attribute_set(profile, shorter, 2), ==, 2);
 	g_assert_cmpuint(lode_profile_attribute_set(profile, NULL, 0), ==, 0);
-	LodeAttributeSet set = LODE_AT(profile->attribute_sets, LodeAttributeSet, 1);
+	LodeAttributeSet set = LODE_AT(profile->code.attribute_sets, LodeAttributeSet, 1);
 	g_assert_cmpuint(set.n, ==, 3);
 	for (uint32_t i = 0; i < set.n; i++)
-		g_assert_cmpuint(
-			LODE_AT(profile->set_members, uint32_t, set.first + i), ==, in_order[i]);
-	g_assert_cmpuint(profile->set_members->len, ==, 5);
+		g_assert_cmpuint(LODE_AT(profile->code.set_members, uint32_t, set.first + i), ==,
+			in_order[i]);
+	g_assert_cmpuint(profile->code.set_members->len, ==, 5);
 }
 
 /* Of sets by number, name, beginning of a name, and marks. */
@@ -91,11 +92,11 @@ static void test_many_attribute_sets(void)
 			uint32_t id = lode_profile_attribute_set(profile, members, 3);
 			g_assert_cmpuint(lode_profile_attribute_set(profile, again, 3), ==, id);
 		}
-	for (guint i = 1; i < profile->attribute_sets->len; i++) {
-		LodeAttributeSet set = LODE_AT(profile->attribute_sets, LodeAttributeSet, i);
+	for (guint i = 1; i < profile->code.attribute_sets->len; i++) {
+		LodeAttributeSet set = LODE_AT(profile->code.attribute_sets, LodeAttributeSet, i);
 		g_assert_cmpuint(
 			lode_profile_attribute_set(profile,
-				&LODE_AT(profile->set_members, uint32_t, set.first), set.n),
+				&LODE_AT(profile->code.set_members, uint32_t, set.first), set.n),
 			==, i);
 	}
 }
@@ -113,8 +114,8 @@ static void test_locations(void)
 	g_assert_cmpuint(lode_profile_location(profile, "a.c", 1, NULL), ==, 0);
 	g_assert_cmpuint(lode_profile_location(profile, "a.c", 1, "f"), ==, 2);
 	file[0] = 'b';
-	g_assert_cmpstr(LODE_AT(profile->locations, LodeLocation, 0).file, ==, "a.c");
-	g_assert_cmpuint(profile->locations->len, ==, 5);
+	g_assert_cmpstr(LODE_AT(profile->code.locations, LodeLocation, 0).file, ==, "a.c");
+	g_assert_cmpuint(profile->code.locations->len, ==, 5);
 }
 
 /* Two instructions; recorded events 1 and 2, derived event 3 = 10·count + 2·event 2. */
@@ -131,9 +132,9 @@ static LodeProfile *make_valued_profile(void)
 	lode_profile_add_event(profile, "Dr", NULL, LODE_EVENT_RECORDED, NULL, 0);
 	lode_profile_add_event(profile, "cycles", NULL, LODE_EVENT_DERIVED, terms, 2);
 	terms[0].factor = 99;
-	g_array_append_vals(profile->instructions, instructions, 2);
-	g_array_append_vals(profile->costs, costs, 3);
-	g_array_append_vals(profile->cost_starts, starts, 2);
+	g_array_append_vals(profile->code.instructions, instructions, 2);
+	g_array_append_vals(profile->code.costs, costs, 3);
+	g_array_append_vals(profile->code.cost_starts, starts, 2);
 	return profile;
 }
 
@@ -148,7 +149,7 @@ static void test_many_inlinings(void)
 			g_assert_cmpuint(lode_profile_inlining(profile, i, LODE_NONE), ==, i);
 	g_assert_cmpuint(lode_profile_inlining(profile, 0, 0), ==, MANY);
 	g_assert_cmpuint(lode_profile_inlining(profile, 0, 1), ==, MANY + 1);
-	g_assert_cmpuint(profile->inlinings->len, ==, MANY + 2);
+	g_assert_cmpuint(profile->code.inlinings->len, ==, MANY + 2);
 }
 
 static void test_event_values(void)

@@ -77,7 +77,7 @@ static void test_profile(void)
 	const LodeProfile *first = lode_served_trace_take_profile(
 		trace, &small, "small", NULL, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(first->events->len, >, 0);
+	g_assert_cmpuint(first->code.events->len, >, 0);
 	lode_served_trace_give_back(trace);
 	g_assert_true(
 		lode_served_trace_take_profile(trace, &small, "small", NULL, &error) == first);

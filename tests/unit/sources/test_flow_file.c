@@ -70,18 +70,18 @@ static char *write_text(const LodeProfile *profile, uint32_t weight, double rate
 
 static const LodeInstruction *vertex(const LodeProfile *profile, guint i)
 {
-	g_assert_cmpuint(i, <, profile->instructions->len);
+	g_assert_cmpuint(i, <, profile->code.instructions->len);
 	return lode_profile_instruction(profile, i);
 }
 
 static bool has_attribute(const LodeProfile *profile, guint i, const char *name)
 {
 	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, vertex(profile, i)->attribute_set);
+		profile->code.attribute_sets, LodeAttributeSet, vertex(profile, i)->attribute_set);
 
 	for (uint32_t k = set->first; k < set->first + set->n; k++)
-		if (g_strcmp0(g_ptr_array_index(profile->attributes,
-				      LODE_AT(profile->set_members, uint32_t, k)),
+		if (g_strcmp0(g_ptr_array_index(profile->code.attributes,
+				      LODE_AT(profile->code.set_members, uint32_t, k)),
 			    name) == 0)
 			return true;
 	return false;
@@ -110,15 +110,15 @@ static void test_records(void)
 	const LodeFunction *first = lode_profile_function(profile, 0);
 	const LodeFunction *second = lode_profile_function(profile, 1);
 
-	g_assert_cmpuint(profile->functions->len, ==, 2);
+	g_assert_cmpuint(profile->code.functions->len, ==, 2);
 	g_assert_cmpstr(first->name, ==, "first");
 	g_assert_cmpstr(second->name, ==, "first");
 	g_assert_cmpuint(first->n_instructions, ==, 3);
 	g_assert_cmpuint(second->first_instruction, ==, 3);
 	g_assert_cmpuint(second->n_instructions, ==, 1);
 	g_assert_cmpint(first->source, ==, LODE_FUNCTION_GIVEN);
-	g_assert_cmpint(profile->frequency, ==, LODE_FREQUENCY_GIVEN);
-	g_assert_cmpuint(profile->images->len, ==, 1);
+	g_assert_cmpint(profile->run.frequency, ==, LODE_FREQUENCY_GIVEN);
+	g_assert_cmpuint(profile->code.images->len, ==, 1);
 	g_assert_cmpint(lode_profile_image(profile, 0)->kind, ==, LODE_IMAGE_GRAPHS);
 	g_assert_cmpstr(vertex(profile, 2)->name, ==, "c");
 	g_assert_cmpuint(vertex(profile, 2)->address, ==, 2);
@@ -127,28 +127,28 @@ static void test_records(void)
 	g_assert_true(has_attribute(profile, 0, "kind:load"));
 	g_assert_true(has_attribute(profile, 1, "op:add"));
 	g_assert_false(has_attribute(profile, 1, "op:load"));
-	g_assert_cmpuint(profile->attributes->len, ==, 3);
+	g_assert_cmpuint(profile->code.attributes->len, ==, 3);
 }
 
 static void test_flow(void)
 {
 	g_autoptr(LodeProfile) profile = read_text(example);
-	const LodeEdge *back = &LODE_AT(profile->edges, LodeEdge, 0);
+	const LodeEdge *back = &LODE_AT(profile->code.edges, LodeEdge, 0);
 
 	g_assert_cmpfloat(vertex(profile, 0)->next_count, ==, 4);
 	g_assert_cmpfloat(vertex(profile, 1)->next_count, ==, 4);
 	g_assert_cmpfloat(vertex(profile, 2)->next_count, ==, -1);
 	g_assert_cmpfloat(vertex(profile, 2)->count, ==, 4); /* max(in 4 + 0, out 3 + 0) */
-	g_assert_cmpuint(profile->edges->len, ==, 2);
+	g_assert_cmpuint(profile->code.edges->len, ==, 2);
 	g_assert_cmpuint(back[0].source, ==, 2);
 	g_assert_cmpuint(back[0].target, ==, 0);
 	g_assert_cmpfloat(back[0].count, ==, 3);
 	g_assert_cmpint(back[0].kind, ==, LODE_EDGE_GIVEN);
 	g_assert_cmpuint(back[1].target, ==, 2);
 	g_assert_cmpfloat(back[1].count, ==, 0);
-	g_assert_cmpfloat(profile->total_count, ==, 12.25);
-	g_assert_cmpfloat(profile->inflow_checked, ==, 12);
-	g_assert_cmpfloat(profile->inflow_equal, ==, 8); /* a is entered from outside */
+	g_assert_cmpfloat(profile->run.total_count, ==, 12.25);
+	g_assert_cmpfloat(profile->run.inflow_checked, ==, 12);
+	g_assert_cmpfloat(profile->run.inflow_equal, ==, 8); /* a is entered from outside */
 }
 
 static void test_events(void)
@@ -157,14 +157,14 @@ static void test_events(void)
 	uint32_t misses = lode_profile_find_event(profile, "misses");
 	uint32_t cycles = lode_profile_find_event(profile, "cycles");
 
-	g_assert_cmpuint(profile->events->len, ==, 3);
+	g_assert_cmpuint(profile->code.events->len, ==, 3);
 	g_assert_cmpuint(lode_profile_find_event(profile, "executions"), ==, 0);
-	g_assert_cmpuint(cycles, ==, profile->weight_event);
+	g_assert_cmpuint(cycles, ==, profile->code.weight_event);
 	g_assert_cmpfloat(lode_profile_event_value(profile, cycles, 1), ==, 2.5);
 	g_assert_cmpfloat(lode_profile_event_value(profile, cycles, 3), ==, 1000);
 	g_assert_cmpfloat(lode_profile_event_value(profile, misses, 2), ==, 2);
-	g_assert_cmpuint(profile->costs->len, ==, 4); /* zeroes take no room */
-	g_assert_cmpuint(profile->cost_starts->len, ==, 5);
+	g_assert_cmpuint(profile->code.costs->len, ==, 4); /* zeroes take no room */
+	g_assert_cmpuint(profile->code.cost_starts->len, ==, 5);
 	g_assert_cmpfloat(lode_profile_event(profile, 0)->total, ==, 12.25);
 	g_assert_cmpfloat(lode_profile_event(profile, cycles)->total, ==, 1012.5);
 	g_assert_cmpfloat(lode_profile_event(profile, misses)->total, ==, 2);
@@ -176,11 +176,11 @@ static void test_event_names(void)
 	g_autoptr(LodeProfile)
 		taken = read_text("lode-flow 1\ngraph g\nv a 1 2\nx a executions 5\nevent late\n");
 
-	g_assert_cmpuint(lode_profile_find_event(plain, "weight"), ==, plain->weight_event);
-	g_assert_cmpuint(lode_profile_find_event(taken, "late"), ==, taken->weight_event);
+	g_assert_cmpuint(lode_profile_find_event(plain, "weight"), ==, plain->code.weight_event);
+	g_assert_cmpuint(lode_profile_find_event(taken, "late"), ==, taken->code.weight_event);
 	uint32_t given = lode_profile_find_event(taken, "executions");
 	g_assert_cmpfloat(lode_profile_event_value(taken, given, 0), ==, 5);
-	g_assert_cmpint(LODE_AT(taken->events, LodeEvent, 0).kind, ==, LODE_EVENT_COUNT);
+	g_assert_cmpint(LODE_AT(taken->code.events, LodeEvent, 0).kind, ==, LODE_EVENT_COUNT);
 }
 
 /* a → b → c, c → d and c → e, d → e: blocks are abc, d, e. */
@@ -333,7 +333,7 @@ static void test_windows(void)
 				   "v b 1 4\no a b 40 7\ne a b 4\ngraph h\nv c 1 1\no c c 0 0\n";
 	static const LodeObservedEdge expected[] = {{0, 1, 40, 7}, {1, 0, 3, 2}, {2, 2, 0, 0}};
 	g_autoptr(LodeProfile) profile = read_text(text);
-	g_autofree char *written = write_text(profile, profile->weight_event, 0.01);
+	g_autofree char *written = write_text(profile, profile->code.weight_event, 0.01);
 	g_autoptr(LodeProfile) again = read_text(written);
 	const LodeProfile *both[] = {profile, again};
 
@@ -401,7 +401,7 @@ static void test_numbers(void)
 		g_autofree char *text = g_strdup_printf(
 			"lode-flow 1\nevent w\ngraph g\nv a %.17g %.17g\n", given[i], given[i]);
 		g_autoptr(LodeProfile) profile = read_text(text);
-		g_autofree char *written = write_text(profile, profile->weight_event, 0.01);
+		g_autofree char *written = write_text(profile, profile->code.weight_event, 0.01);
 		g_autoptr(LodeProfile) again = read_text(written);
 		g_assert_cmpfloat(vertex(profile, 0)->count, ==, given[i]);
 		g_assert_cmpfloat(vertex(again, 0)->count, ==, given[i]);
@@ -461,7 +461,7 @@ static void check_round_trip(const LodeProfile *profile, uint32_t weight, double
 {
 	g_autofree char *once = write_text(profile, weight, rate);
 	g_autoptr(LodeProfile) again = read_text(once);
-	g_autofree char *twice = write_text(again, again->weight_event, rate);
+	g_autofree char *twice = write_text(again, again->code.weight_event, rate);
 
 	g_assert_cmpstr(once, ==, twice);
 }
@@ -475,13 +475,13 @@ static void test_round_trip_given(void)
 		for (int graphs = g_rand_int_range(rand, 0, 4); graphs > 0; graphs--)
 			append_random_graph(rand, text);
 		g_autoptr(LodeProfile) profile = read_text(text->str);
-		check_round_trip(profile, profile->weight_event, 0.01);
+		check_round_trip(profile, profile->code.weight_event, 0.01);
 	}
 }
 
 static void add_random_edges(GRand *rand, LodeProfile *profile)
 {
-	guint n = profile->instructions->len;
+	guint n = profile->code.instructions->len;
 
 	for (guint source = 0; source < n; source++)
 		for (guint target = 0; target < n; target++) {
@@ -490,7 +490,7 @@ static void add_random_edges(GRand *rand, LodeProfile *profile)
 				.kind = (LodeEdgeKind)g_rand_int_range(rand, 0, 6),
 				.count = g_rand_int_range(rand, 0, 100)};
 			if (n % 5 != 0 && g_rand_int_range(rand, 0, 4) == 0)
-				g_array_append_val(profile->edges, edge);
+				g_array_append_val(profile->code.edges, edge);
 		}
 }
 
@@ -499,7 +499,7 @@ static void add_random_function(GRand *rand, LodeProfile *profile, uint32_t miss
 	static const char *const attributes[] = {"op:mov", "user:two words", "a", "ev:l1d-miss"};
 	LodeFunction function = {.source = LODE_FUNCTION_SYMBOL,
 		.name = lode_profile_intern(profile, "foo(int, char)"),
-		.first_instruction = profile->instructions->len,
+		.first_instruction = profile->code.instructions->len,
 		.n_instructions = (uint32_t)g_rand_int_range(rand, 1, 8)};
 
 	for (uint32_t i = 0; i < function.n_instructions; i++) {
@@ -510,17 +510,17 @@ static void add_random_function(GRand *rand, LodeProfile *profile, uint32_t miss
 		LodeInstruction instruction = {.address = 0x1000 + 4 * i,
 			.count = g_rand_int_range(rand, 0, 100),
 			.next_count = g_rand_boolean(rand) ? g_rand_int_range(rand, 0, 100) : -1,
-			.function = profile->functions->len,
+			.function = profile->code.functions->len,
 			.attribute_set = lode_profile_attribute_set(profile, ids, 3),
 			.location = LODE_NONE};
 		LodeCost cost = {.event = misses, .value = g_rand_double(rand)};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 		if (g_rand_boolean(rand))
-			g_array_append_val(profile->costs, cost);
-		g_array_append_val(profile->cost_starts, profile->costs->len);
+			g_array_append_val(profile->code.costs, cost);
+		g_array_append_val(profile->code.cost_starts, profile->code.costs->len);
 	}
-	lode_profile_instruction(profile, profile->instructions->len - 1)->next_count = -1;
-	g_array_append_val(profile->functions, function);
+	lode_profile_instruction(profile, profile->code.instructions->len - 1)->next_count = -1;
+	g_array_append_val(profile->code.functions, function);
 }
 
 static LodeProfile *random_binary_profile(GRand *rand, uint32_t *out_cycles)
@@ -571,11 +571,11 @@ static void test_write_binary(void)
 	lode_profile_event(profile, 1)->is_attribute = true;
 	LodeCost costs[] = {{1, 1}, {1, 0.5}};
 	uint32_t starts[] = {1, 2};
-	g_array_append_val(profile->functions, function);
-	g_array_append_vals(profile->instructions, instructions, 2);
-	g_array_append_vals(profile->edges, edges, 4);
-	g_array_append_vals(profile->costs, costs, 2);
-	g_array_append_vals(profile->cost_starts, starts, 2);
+	g_array_append_val(profile->code.functions, function);
+	g_array_append_vals(profile->code.instructions, instructions, 2);
+	g_array_append_vals(profile->code.edges, edges, 4);
+	g_array_append_vals(profile->code.costs, costs, 2);
+	g_array_append_vals(profile->code.cost_starts, starts, 2);
 	g_autofree char *text = write_text(profile, 0, 0.01);
 	g_assert_cmpstr(text, ==,
 		"lode-flow 1\nevent instructions\ngraph f(int,%20char)\n"
@@ -598,10 +598,10 @@ static void test_write_cause(void)
 	lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
 	lode_profile_add_event(profile, "miss:cause", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_event(profile, 1)->is_attribute = true;
-	g_array_append_val(profile->functions, function);
-	g_array_append_val(profile->instructions, instruction);
-	g_array_append_val(profile->costs, cost);
-	g_array_append_val(profile->cost_starts, end);
+	g_array_append_val(profile->code.functions, function);
+	g_array_append_val(profile->code.instructions, instruction);
+	g_array_append_val(profile->code.costs, cost);
+	g_array_append_val(profile->code.cost_starts, end);
 	g_autofree char *text = write_text(profile, 0, 0.01);
 	g_assert_cmpstr(text, ==,
 		"lode-flow 1\nevent instructions\ngraph f\nv 0x10 100 100 ev:miss\n"
@@ -635,14 +635,14 @@ static void test_write_grades(void)
 		g_autofree char *vertex = g_strdup_printf(
 			"\nv 0x10 100 100 %s\n", cases[i].attributes);
 
-		profile->frequency = cases[i].frequency;
+		profile->run.frequency = cases[i].frequency;
 		lode_profile_add_event(profile, "instructions", NULL, LODE_EVENT_COUNT, NULL, 0);
 		lode_profile_add_event(profile, "miss", NULL, cases[i].kind, NULL, 0);
 		lode_profile_event(profile, 1)->is_attribute = true;
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->costs, cost);
-		g_array_append_val(profile->cost_starts, end);
+		g_array_append_val(profile->code.functions, function);
+		g_array_append_val(profile->code.instructions, instruction);
+		g_array_append_val(profile->code.costs, cost);
+		g_array_append_val(profile->code.cost_starts, end);
 		g_autofree char *text = write_text(profile, 0, 0.01);
 		g_assert_nonnull(strstr(text, vertex));
 	}
@@ -797,11 +797,11 @@ static void test_many_lines(void)
 		g_string_append_printf(text, "e vertex-%d vertex-%d 1\n", i - 1, i);
 	g_string_truncate(text, text->len - 1);
 	g_autoptr(LodeProfile) profile = read_text(text->str);
-	g_assert_cmpuint(profile->instructions->len, ==, 100000);
-	g_assert_cmpuint(profile->edges->len, ==, 0);
-	g_assert_cmpuint(profile->attributes->len, ==, 977);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 100000);
+	g_assert_cmpuint(profile->code.edges->len, ==, 0);
+	g_assert_cmpuint(profile->code.attributes->len, ==, 977);
 	g_assert_cmpstr(vertex(profile, 99999)->name, ==, "vertex-99999");
-	g_assert_cmpfloat(profile->inflow_equal, ==, 99999);
+	g_assert_cmpfloat(profile->run.inflow_equal, ==, 99999);
 	g_assert_cmpuint(lode_profile_function(profile, 0)->n_blocks, ==, 1);
 }
 
@@ -945,7 +945,7 @@ static void test_short_reads(void)
 	g_unlink(path);
 	g_rmdir(directory);
 	g_assert_no_error(error);
-	g_assert_cmpuint(profile->instructions->len, ==, 4);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 4);
 }
 
 static void test_cancelled(void)
@@ -985,13 +985,13 @@ static void test_sqlite(void)
 	}
 	g_autoptr(LodeProfile) profile = lode_flow_file_read(path, NULL, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(profile->functions->len, ==, 480);
-	g_assert_cmpuint(profile->instructions->len, ==, 40644);
-	for (guint i = 0; i < profile->instructions->len; i++)
+	g_assert_cmpuint(profile->code.functions->len, ==, 480);
+	g_assert_cmpuint(profile->code.instructions->len, ==, 40644);
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		edges += vertex(profile, i)->next_count >= 0;
-	g_assert_cmpuint(edges + profile->edges->len, ==, 41494);
+	g_assert_cmpuint(edges + profile->code.edges->len, ==, 41494);
 	g_assert_cmpstr(lode_profile_image(profile, 0)->path, ==, "sqlite_shell.flow.zst");
-	check_round_trip(profile, profile->weight_event, 0.01);
+	check_round_trip(profile, profile->code.weight_event, 0.01);
 }
 
 int main(int argc, char **argv)

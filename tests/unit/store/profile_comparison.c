@@ -7,6 +7,7 @@
 #include "model/process.h"
 #include "model/waits.h"
 
+#include "model/run/unresolved.h"
 #include "random_memory.h"
 
 #include <string.h>
@@ -22,10 +23,10 @@ static bool are_equal_arrays(const GArray *a, const GArray *b, size_t size)
 
 static void compare_events(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->events->len, ==, b->events->len);
-	for (guint i = 0; i < a->events->len; i++) {
-		const LodeEvent *left = &LODE_AT(a->events, LodeEvent, i);
-		const LodeEvent *right = &LODE_AT(b->events, LodeEvent, i);
+	g_assert_cmpuint(a->code.events->len, ==, b->code.events->len);
+	for (guint i = 0; i < a->code.events->len; i++) {
+		const LodeEvent *left = &LODE_AT(a->code.events, LodeEvent, i);
+		const LodeEvent *right = &LODE_AT(b->code.events, LodeEvent, i);
 		assert_same_text(left, right, name);
 		assert_same_text(left, right, description);
 		assert_same(left, right, kind);
@@ -46,10 +47,10 @@ static void compare_events(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_images(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->images->len, ==, b->images->len);
-	for (guint i = 0; i < a->images->len; i++) {
-		const LodeImage *left = &LODE_AT(a->images, LodeImage, i);
-		const LodeImage *right = &LODE_AT(b->images, LodeImage, i);
+	g_assert_cmpuint(a->code.images->len, ==, b->code.images->len);
+	for (guint i = 0; i < a->code.images->len; i++) {
+		const LodeImage *left = &LODE_AT(a->code.images, LodeImage, i);
+		const LodeImage *right = &LODE_AT(b->code.images, LodeImage, i);
 		assert_same_text(left, right, path);
 		assert_same_text(left, right, build_id);
 		assert_same(left, right, kind);
@@ -58,10 +59,10 @@ static void compare_images(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_functions(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->functions->len, ==, b->functions->len);
-	for (guint i = 0; i < a->functions->len; i++) {
-		const LodeFunction *left = &LODE_AT(a->functions, LodeFunction, i);
-		const LodeFunction *right = &LODE_AT(b->functions, LodeFunction, i);
+	g_assert_cmpuint(a->code.functions->len, ==, b->code.functions->len);
+	for (guint i = 0; i < a->code.functions->len; i++) {
+		const LodeFunction *left = &LODE_AT(a->code.functions, LodeFunction, i);
+		const LodeFunction *right = &LODE_AT(b->code.functions, LodeFunction, i);
 		assert_same(left, right, image);
 		assert_same(left, right, source);
 		assert_same_text(left, right, name);
@@ -81,10 +82,10 @@ static void compare_functions(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_blocks(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->blocks->len, ==, b->blocks->len);
-	for (guint i = 0; i < a->blocks->len; i++) {
-		const LodeBlock *left = &LODE_AT(a->blocks, LodeBlock, i);
-		const LodeBlock *right = &LODE_AT(b->blocks, LodeBlock, i);
+	g_assert_cmpuint(a->code.blocks->len, ==, b->code.blocks->len);
+	for (guint i = 0; i < a->code.blocks->len; i++) {
+		const LodeBlock *left = &LODE_AT(a->code.blocks, LodeBlock, i);
+		const LodeBlock *right = &LODE_AT(b->code.blocks, LodeBlock, i);
 		assert_same(left, right, function);
 		assert_same(left, right, address);
 		assert_same(left, right, end);
@@ -96,10 +97,10 @@ static void compare_blocks(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_instructions(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->instructions->len, ==, b->instructions->len);
-	for (guint i = 0; i < a->instructions->len; i++) {
-		const LodeInstruction *left = &LODE_AT(a->instructions, LodeInstruction, i);
-		const LodeInstruction *right = &LODE_AT(b->instructions, LodeInstruction, i);
+	g_assert_cmpuint(a->code.instructions->len, ==, b->code.instructions->len);
+	for (guint i = 0; i < a->code.instructions->len; i++) {
+		const LodeInstruction *left = &LODE_AT(a->code.instructions, LodeInstruction, i);
+		const LodeInstruction *right = &LODE_AT(b->code.instructions, LodeInstruction, i);
 		assert_same(left, right, address);
 		assert_same(left, right, count);
 		assert_same(left, right, next_count);
@@ -114,11 +115,11 @@ static void compare_instructions(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_costs(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_true(are_equal_arrays(a->cost_starts, b->cost_starts, sizeof(uint32_t)));
-	g_assert_cmpuint(a->costs->len, ==, b->costs->len);
-	for (guint i = 0; i < a->costs->len; i++) {
-		const LodeCost *left = &LODE_AT(a->costs, LodeCost, i);
-		const LodeCost *right = &LODE_AT(b->costs, LodeCost, i);
+	g_assert_true(are_equal_arrays(a->code.cost_starts, b->code.cost_starts, sizeof(uint32_t)));
+	g_assert_cmpuint(a->code.costs->len, ==, b->code.costs->len);
+	for (guint i = 0; i < a->code.costs->len; i++) {
+		const LodeCost *left = &LODE_AT(a->code.costs, LodeCost, i);
+		const LodeCost *right = &LODE_AT(b->code.costs, LodeCost, i);
 		assert_same(left, right, event);
 		assert_same(left, right, value);
 	}
@@ -126,10 +127,10 @@ static void compare_costs(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_edges(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->edges->len, ==, b->edges->len);
-	for (guint i = 0; i < a->edges->len; i++) {
-		const LodeEdge *left = &LODE_AT(a->edges, LodeEdge, i);
-		const LodeEdge *right = &LODE_AT(b->edges, LodeEdge, i);
+	g_assert_cmpuint(a->code.edges->len, ==, b->code.edges->len);
+	for (guint i = 0; i < a->code.edges->len; i++) {
+		const LodeEdge *left = &LODE_AT(a->code.edges, LodeEdge, i);
+		const LodeEdge *right = &LODE_AT(b->code.edges, LodeEdge, i);
 		assert_same(left, right, source);
 		assert_same(left, right, target);
 		assert_same(left, right, kind);
@@ -139,21 +140,21 @@ static void compare_edges(const LodeProfile *a, const LodeProfile *b)
 
 static void compare_attributes(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->attributes->len, ==, b->attributes->len);
-	for (guint i = 0; i < a->attributes->len; i++)
-		g_assert_cmpstr(g_ptr_array_index(a->attributes, i), ==,
-			g_ptr_array_index(b->attributes, i));
-	g_assert_true(
-		are_equal_arrays(a->attribute_sets, b->attribute_sets, sizeof(LodeAttributeSet)));
-	g_assert_true(are_equal_arrays(a->set_members, b->set_members, sizeof(uint32_t)));
+	g_assert_cmpuint(a->code.attributes->len, ==, b->code.attributes->len);
+	for (guint i = 0; i < a->code.attributes->len; i++)
+		g_assert_cmpstr(g_ptr_array_index(a->code.attributes, i), ==,
+			g_ptr_array_index(b->code.attributes, i));
+	g_assert_true(are_equal_arrays(
+		a->code.attribute_sets, b->code.attribute_sets, sizeof(LodeAttributeSet)));
+	g_assert_true(are_equal_arrays(a->code.set_members, b->code.set_members, sizeof(uint32_t)));
 }
 
 static void compare_locations(const LodeProfile *a, const LodeProfile *b)
 {
-	g_assert_cmpuint(a->locations->len, ==, b->locations->len);
-	for (guint i = 0; i < a->locations->len; i++) {
-		const LodeLocation *left = &LODE_AT(a->locations, LodeLocation, i);
-		const LodeLocation *right = &LODE_AT(b->locations, LodeLocation, i);
+	g_assert_cmpuint(a->code.locations->len, ==, b->code.locations->len);
+	for (guint i = 0; i < a->code.locations->len; i++) {
+		const LodeLocation *left = &LODE_AT(a->code.locations, LodeLocation, i);
+		const LodeLocation *right = &LODE_AT(b->code.locations, LodeLocation, i);
 		assert_same_text(left, right, file);
 		assert_same(left, right, line);
 		assert_same_text(left, right, inlined);
@@ -310,13 +311,13 @@ static void compare_loops(const GArray *a, const GArray *b)
 
 void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 {
-	assert_same_text(a, b, program);
-	assert_same_text(a, b, creator);
-	assert_same(a, b, frequency);
-	assert_same(a, b, weight_event);
-	assert_same(a, b, total_count);
-	assert_same(a, b, inflow_checked);
-	assert_same(a, b, inflow_equal);
+	assert_same_text(a, b, run.program);
+	assert_same_text(a, b, run.creator);
+	assert_same(a, b, run.frequency);
+	assert_same(a, b, code.weight_event);
+	assert_same(a, b, run.total_count);
+	assert_same(a, b, run.inflow_checked);
+	assert_same(a, b, run.inflow_equal);
 	compare_events(a, b);
 	compare_images(a, b);
 	compare_functions(a, b);
@@ -330,13 +331,13 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_thread_times(a, b);
 	assert_equal_waits(a->waits, b->waits);
 	compare_windows(a->windows, b->windows);
-	assert_same_text(a, b, core);
-	g_assert_cmpfloat(a->cycles_per_ns, ==, b->cycles_per_ns);
-	g_assert_cmpfloat(a->wall_seconds, ==, b->wall_seconds);
-	g_assert_cmpfloat(a->system_error, ==, b->system_error);
-	g_assert_cmpfloat(a->n_equal_samples, ==, b->n_equal_samples);
-	g_assert_true(memcmp(&a->speed, &b->speed, sizeof(a->speed)) == 0);
-	g_assert_true(memcmp(&a->rates, &b->rates, sizeof(a->rates)) == 0);
+	assert_same_text(a, b, run.core);
+	g_assert_cmpfloat(a->run.cycles_per_ns, ==, b->run.cycles_per_ns);
+	g_assert_cmpfloat(a->run.wall_seconds, ==, b->run.wall_seconds);
+	g_assert_cmpfloat(a->run.system_error, ==, b->run.system_error);
+	g_assert_cmpfloat(a->run.n_equal_samples, ==, b->run.n_equal_samples);
+	g_assert_true(memcmp(&a->run.speed, &b->run.speed, sizeof(a->run.speed)) == 0);
+	g_assert_true(memcmp(&a->run.rates, &b->run.rates, sizeof(a->run.rates)) == 0);
 	compare_loops(a->loops, b->loops);
 	assert_equal_memories(a->memory, b->memory);
 }

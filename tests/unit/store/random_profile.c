@@ -7,6 +7,7 @@
 #include "model/process.h"
 #include "model/waits.h"
 
+#include "model/run/unresolved.h"
 #include "random_memory.h"
 
 #include <glib/gstdio.h>
@@ -54,7 +55,7 @@ static void add_events(LodeProfile *profile, GRand *rand)
 		lode_profile_event(profile, id)->total = random_amount(rand);
 	}
 	LodeEventTerm terms[] = {{0, 1}, {2, 10.5}, {3, 100}};
-	profile->weight_event = lode_profile_add_event(
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cycles", NULL, LODE_EVENT_DERIVED, terms, G_N_ELEMENTS(terms));
 	lode_profile_add_event(profile, "nothing", NULL, LODE_EVENT_DERIVED, NULL, 0);
 }
@@ -70,7 +71,7 @@ static void add_names(LodeProfile *profile, GRand *rand)
 			.count = random_amount(rand),
 			.weight = random_amount(rand),
 			.places = g_rand_int(rand)};
-		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->code.images, image);
 		g_array_append_val(profile->unresolved, unresolved);
 		const LodeThreadTime time = {
 			.name = (i == 1 ? random_text : random_optional_text)(profile, rand),
@@ -93,7 +94,7 @@ static void add_names(LodeProfile *profile, GRand *rand)
 		uint32_t members[4];
 		for (int k = 0; k < 4; k++)
 			members[k] = (uint32_t)g_rand_int_range(
-				rand, 0, (gint32)profile->attributes->len);
+				rand, 0, (gint32)profile->code.attributes->len);
 		lode_profile_attribute_set(profile, members, (size_t)g_rand_int_range(rand, 1, 5));
 	}
 	for (int i = 0; i < 20; i++)
@@ -106,14 +107,14 @@ static void add_costs(LodeProfile *profile, GRand *rand)
 	for (uint32_t event = 1; event <= 3; event++) {
 		LodeCost cost = {event, random_amount(rand)};
 		if (g_rand_boolean(rand))
-			g_array_append_val(profile->costs, cost);
+			g_array_append_val(profile->code.costs, cost);
 	}
-	g_array_append_val(profile->cost_starts, profile->costs->len);
+	g_array_append_val(profile->code.cost_starts, profile->code.costs->len);
 }
 
 static void add_instructions(LodeProfile *profile, GRand *rand, LodeFunction *function)
 {
-	function->first_instruction = profile->instructions->len;
+	function->first_instruction = profile->code.instructions->len;
 	function->n_instructions = (uint32_t)g_rand_int_range(rand, 0, 12);
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		bool has_block = function->n_blocks > 0 && g_rand_boolean(rand);
@@ -122,35 +123,36 @@ static void add_instructions(LodeProfile *profile, GRand *rand, LodeFunction *fu
 			.address = function->address + i,
 			.count = random_amount(rand),
 			.next_count = has_next ? random_amount(rand) : -1,
-			.function = profile->functions->len,
+			.function = profile->code.functions->len,
 			.block = has_block ? function->first_block : LODE_NONE,
 			.attribute_set = (uint32_t)g_rand_int_range(
-				rand, 0, (gint32)profile->attribute_sets->len),
-			.location = g_rand_boolean(rand) ? (uint32_t)g_rand_int_range(rand, 0,
-								   (gint32)profile->locations->len)
-		                                         : LODE_NONE,
+				rand, 0, (gint32)profile->code.attribute_sets->len),
+			.location = g_rand_boolean(rand)
+		                            ? (uint32_t)g_rand_int_range(
+						      rand, 0, (gint32)profile->code.locations->len)
+		                            : LODE_NONE,
 			.size = (uint32_t)g_rand_int_range(rand, 0, 16),
 			.name = random_optional_text(profile, rand),
 		};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 		add_costs(profile, rand);
 	}
 }
 
 static void add_blocks(LodeProfile *profile, GRand *rand, LodeFunction *function)
 {
-	function->first_block = profile->blocks->len;
+	function->first_block = profile->code.blocks->len;
 	function->n_blocks = (uint32_t)g_rand_int_range(rand, 0, 4);
 	for (uint32_t i = 0; i < function->n_blocks; i++) {
 		LodeBlock block = {
-			.function = profile->functions->len,
+			.function = profile->code.functions->len,
 			.address = function->address + i * 4,
 			.end = function->address + i * 4 + 4,
 			.count = random_amount(rand),
 			.loop_depth = (uint8_t)g_rand_int_range(rand, 0, 256),
 			.is_loop_head = g_rand_boolean(rand),
 		};
-		g_array_append_val(profile->blocks, block);
+		g_array_append_val(profile->code.blocks, block);
 	}
 }
 
@@ -172,12 +174,12 @@ static void add_function(LodeProfile *profile, GRand *rand, uint32_t index)
 		function.code = g_bytes_new("\0\1\2\xff code", (gsize)g_rand_int_range(rand, 0, 9));
 	add_blocks(profile, rand, &function);
 	add_instructions(profile, rand, &function);
-	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->code.functions, function);
 }
 
 static void add_edges(LodeProfile *profile, GRand *rand)
 {
-	gint32 n = (gint32)profile->instructions->len;
+	gint32 n = (gint32)profile->code.instructions->len;
 
 	for (gint32 source = 0; source < n; source++) {
 		gint32 target = g_rand_int_range(rand, 0, n);
@@ -185,7 +187,7 @@ static void add_edges(LodeProfile *profile, GRand *rand)
 			LodeEdge edge = {(uint32_t)source, (uint32_t)target, (LodeEdgeKind)kind,
 				random_amount(rand)};
 			if (g_rand_int_range(rand, 0, 5) == 0)
-				g_array_append_val(profile->edges, edge);
+				g_array_append_val(profile->code.edges, edge);
 		}
 	}
 }
@@ -232,19 +234,19 @@ static double maybe_amount(GRand *rand)
 
 static void add_loops(LodeProfile *profile, GRand *rand)
 {
-	profile->cycles_per_ns = g_rand_double(rand);
-	profile->wall_seconds = g_rand_double(rand);
-	profile->system_error = g_rand_double(rand);
-	profile->n_equal_samples = g_rand_double(rand);
-	profile->speed = (LodeMachineSpeed){g_rand_int_range(rand, 0, 9), g_rand_double(rand),
+	profile->run.cycles_per_ns = g_rand_double(rand);
+	profile->run.wall_seconds = g_rand_double(rand);
+	profile->run.system_error = g_rand_double(rand);
+	profile->run.n_equal_samples = g_rand_double(rand);
+	profile->run.speed = (LodeMachineSpeed){g_rand_int_range(rand, 0, 9), g_rand_double(rand),
 		g_rand_double(rand), g_rand_double(rand), g_rand_double(rand), g_rand_double(rand),
 		g_rand_double(rand)};
 	for (unsigned i = 0; i < LODE_N_RATES; i++) {
-		profile->rates.read[i] = g_rand_double(rand);
-		profile->rates.write[i] = g_rand_double(rand);
+		profile->run.rates.read[i] = g_rand_double(rand);
+		profile->run.rates.write[i] = g_rand_double(rand);
 	}
-	profile->core = g_rand_boolean(rand) ? lode_profile_intern(profile, "Zen 3") : NULL;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	profile->run.core = g_rand_boolean(rand) ? lode_profile_intern(profile, "Zen 3") : NULL;
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeLoop loop = {
 			.head = i,
 			.iterations = random_amount(rand),
@@ -281,10 +283,10 @@ static void add_windows(LodeProfile *profile, GRand *rand)
 	windows->dropped_weight = random_amount(rand);
 	windows->user_seconds = random_amount(rand);
 	windows->system_seconds = random_amount(rand);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		if (g_rand_boolean(rand))
 			add_observed_instruction(windows, rand, i);
-		for (uint32_t target = 0; target < profile->instructions->len; target++) {
+		for (uint32_t target = 0; target < profile->code.instructions->len; target++) {
 			const LodeObservedEdge edge = {i, target,
 				UINT32_MAX / 2 + g_rand_int(rand) / 2, g_rand_int(rand) / 2};
 			if (g_rand_int_range(rand, 0, 20) == 0)
@@ -382,12 +384,12 @@ LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 	LodeProfile *profile = lode_profile_new();
 	GRand *rand = g_rand_new_with_seed(seed);
 
-	profile->program = random_optional_text(profile, rand);
-	profile->creator = random_text(profile, rand);
-	profile->frequency = (LodeFrequency)g_rand_int_range(rand, 0, 4);
-	profile->total_count = random_amount(rand);
-	profile->inflow_checked = random_amount(rand);
-	profile->inflow_equal = random_amount(rand);
+	profile->run.program = random_optional_text(profile, rand);
+	profile->run.creator = random_text(profile, rand);
+	profile->run.frequency = (LodeFrequency)g_rand_int_range(rand, 0, 4);
+	profile->run.total_count = random_amount(rand);
+	profile->run.inflow_checked = random_amount(rand);
+	profile->run.inflow_equal = random_amount(rand);
 	add_events(profile, rand);
 	add_names(profile, rand);
 	for (uint32_t i = 0; i < size; i++)

@@ -575,7 +575,7 @@ static void test_version_5(Fixture *fixture, const void *data)
 	g_assert_no_error(error);
 	g_assert_nonnull(profile->windows);
 	g_assert_cmpuint(profile->loops->len, ==, 0);
-	g_assert_null(profile->core);
+	g_assert_null(profile->run.core);
 }
 
 /* A profile of version 4 is read, and stays one when a run is added: nothing else differs. */

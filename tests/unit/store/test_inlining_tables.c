@@ -18,14 +18,15 @@ static LodeProfile *random_inlinings(guint32 seed)
 		uint32_t outer = LODE_NONE;
 		if (i > 0 && g_rand_boolean(random))
 			outer = (uint32_t)g_rand_int_range(
-				random, 0, (gint32)profile->inlinings->len);
+				random, 0, (gint32)profile->code.inlinings->len);
 		lode_profile_inlining(profile,
-			(uint32_t)g_rand_int_range(random, 0, (gint32)profile->locations->len),
+			(uint32_t)g_rand_int_range(random, 0, (gint32)profile->code.locations->len),
 			outer);
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i += 3)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i += 3)
 		lode_profile_set_inlining(profile, i,
-			(uint32_t)g_rand_int_range(random, 0, (gint32)profile->inlinings->len));
+			(uint32_t)g_rand_int_range(
+				random, 0, (gint32)profile->code.inlinings->len));
 	return profile;
 }
 
@@ -66,10 +67,10 @@ static void test_round_trip(Fixture *fixture, const void *data)
 		write_profile(fixture, profile);
 		g_autoptr(LodeProfile) again = lode_profile_store_read(fixture->path, NULL, &error);
 		g_assert_no_error(error);
-		g_assert_cmpuint(again->inlinings->len, ==, profile->inlinings->len);
-		g_assert_true(memcmp(again->inlinings->data, profile->inlinings->data,
-				      again->inlinings->len * sizeof(LodeInlining)) == 0);
-		for (uint32_t i = 0; i < profile->instructions->len; i++)
+		g_assert_cmpuint(again->code.inlinings->len, ==, profile->code.inlinings->len);
+		g_assert_true(memcmp(again->code.inlinings->data, profile->code.inlinings->data,
+				      again->code.inlinings->len * sizeof(LodeInlining)) == 0);
+		for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 			g_assert_cmpuint(lode_profile_inlining_of(again, i), ==,
 				lode_profile_inlining_of(profile, i));
 	}
@@ -95,7 +96,7 @@ static void test_absent(Fixture *fixture, const void *data)
 	change(fixture->path, "DROP TABLE inlining_of; DROP TABLE inlining");
 	g_autoptr(LodeProfile) again = lode_profile_store_read(fixture->path, NULL, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(again->inlinings->len, ==, 0);
+	g_assert_cmpuint(again->code.inlinings->len, ==, 0);
 	g_assert_cmpuint(lode_profile_inlining_of(again, 0), ==, LODE_NONE);
 }
 

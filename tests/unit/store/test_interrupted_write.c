@@ -78,7 +78,7 @@ static bool has_new_profile(const Fixture *fixture)
 		found = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 
 	g_assert_no_error(error);
-	bool is_new = found->functions->len == fixture->new->functions->len;
+	bool is_new = found->code.functions->len == fixture->new->code.functions->len;
 	assert_equal_profiles(is_new ? fixture->new : fixture->old, found);
 	return is_new;
 }

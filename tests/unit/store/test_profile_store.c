@@ -83,17 +83,18 @@ static void test_read_profile_grows(void)
 	write_profile(path, profile);
 	g_autoptr(LodeProfile) again = lode_profile_store_read_with_memory(path, NULL, &error);
 	g_assert_no_error(error);
-	const LodeLocation *location = &LODE_AT(again->locations, LodeLocation, 3);
-	LodeAttributeSet set = LODE_AT(again->attribute_sets, LodeAttributeSet, 5);
+	const LodeLocation *location = &LODE_AT(again->code.locations, LodeLocation, 3);
+	LodeAttributeSet set = LODE_AT(again->code.attribute_sets, LodeAttributeSet, 5);
 	g_assert_cmpuint(
 		lode_profile_location(again, location->file, location->line, location->inlined), ==,
 		3);
-	g_assert_cmpuint(lode_profile_attribute_set(
-				 again, &LODE_AT(again->set_members, uint32_t, set.first), set.n),
+	g_assert_cmpuint(lode_profile_attribute_set(again,
+				 &LODE_AT(again->code.set_members, uint32_t, set.first), set.n),
 		==, 5);
 	g_assert_cmpuint(
 		lode_profile_attribute(again, "op:0"), ==, lode_profile_attribute(profile, "op:0"));
-	g_assert_cmpuint(lode_profile_attribute(again, "a new one"), ==, profile->attributes->len);
+	g_assert_cmpuint(
+		lode_profile_attribute(again, "a new one"), ==, profile->code.attributes->len);
 	remove_folder(folder);
 }
 

@@ -50,7 +50,7 @@ static LodeProfile *random_stacks(guint32 seed)
 	for (int i = g_rand_int_range(rand, 1, 50); i > 0; i--) {
 		const LodeStackSample sample = {(uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand),
 			g_rand_double(rand) * 1e9,
-			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->events->len),
+			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->code.events->len),
 			(uint32_t)g_rand_int_range(rand, 0, (gint32)stacks->threads->len),
 			maybe_index(rand, stacks->stacks->len),
 			g_rand_boolean(rand) ? g_rand_int(rand) / 2 : 0};
@@ -60,7 +60,7 @@ static LodeProfile *random_stacks(guint32 seed)
 	stacks->has_chains = g_rand_boolean(rand);
 	stacks->has_tops = !stacks->has_chains && g_rand_boolean(rand);
 	for (guint i = 0; i < stacks->stacks->len; i++) {
-		uint32_t instruction = maybe_index(rand, profile->instructions->len);
+		uint32_t instruction = maybe_index(rand, profile->code.instructions->len);
 		g_array_append_val(stacks->instructions, instruction);
 	}
 	g_rand_free(rand);

@@ -85,8 +85,8 @@ static void test_event_value(Fixture *fixture, const void *data)
 	LodeProfile *profile = fixture->profile;
 
 	(void)data;
-	for (guint event = 0; event < profile->events->len; event++)
-		for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint event = 0; event < profile->code.events->len; event++)
+		for (guint i = 0; i < profile->code.instructions->len; i++) {
 			double expected = lode_profile_event_value(profile, event, i);
 			sqlite3_bind_int64(rows, 1, event + 1);
 			sqlite3_bind_int64(rows, 2, i + 1);
@@ -104,10 +104,10 @@ static void test_event_value(Fixture *fixture, const void *data)
 static void test_all_edge(Fixture *fixture, const void *data)
 {
 	const LodeProfile *profile = fixture->profile;
-	gint64 n = profile->edges->len;
+	gint64 n = profile->code.edges->len;
 
 	(void)data;
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		n += lode_profile_instruction(profile, i)->next_count >= 0;
 	sqlite3_stmt *rows = query(
 		fixture, "SELECT count(*), count(kind), count(count) FROM all_edge");
@@ -124,16 +124,17 @@ static void test_instruction_attribute(Fixture *fixture, const void *data)
 					    "WHERE instruction = ? ORDER BY attribute");
 
 	(void)data;
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		guint set = lode_profile_instruction(profile, i)->attribute_set;
-		LodeAttributeSet range = LODE_AT(profile->attribute_sets, LodeAttributeSet, set);
+		LodeAttributeSet range = LODE_AT(
+			profile->code.attribute_sets, LodeAttributeSet, set);
 		sqlite3_bind_int64(rows, 1, i + 1);
 		for (guint k = 0; k < range.n; k++) {
-			guint id = LODE_AT(profile->set_members, uint32_t, range.first + k);
+			guint id = LODE_AT(profile->code.set_members, uint32_t, range.first + k);
 			g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_ROW);
 			g_assert_cmpint(sqlite3_column_int64(rows, 0), ==, id);
 			g_assert_cmpstr((const char *)sqlite3_column_text(rows, 1), ==,
-				g_ptr_array_index(profile->attributes, id));
+				g_ptr_array_index(profile->code.attributes, id));
 		}
 		g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_DONE);
 		sqlite3_reset(rows);
@@ -158,14 +159,14 @@ static void test_hot_instruction(Fixture *fixture, const void *data)
 			profile, instruction->function);
 		g_assert_cmpfloat(weight, <=, last);
 		g_assert_cmpfloat_with_epsilon(weight,
-			lode_profile_event_value(profile, profile->weight_event, id),
+			lode_profile_event_value(profile, profile->code.weight_event, id),
 			weight * 1e-12 + G_MINDOUBLE);
 		g_assert_cmpstr((const char *)sqlite3_column_text(rows, 2), ==, function->name);
 		g_assert_cmpstr((const char *)sqlite3_column_text(rows, 4), ==,
 			lode_profile_image(profile, function->image)->path);
 		last = weight;
 	}
-	g_assert_cmpuint(n, ==, profile->instructions->len);
+	g_assert_cmpuint(n, ==, profile->code.instructions->len);
 	sqlite3_finalize(rows);
 }
 

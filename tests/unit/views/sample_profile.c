@@ -3,6 +3,7 @@
 
 #include "made_profile.h"
 #include "model/findings.h"
+#include "model/run/unresolved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +45,12 @@ static void add_events(LodeProfile *profile)
 		profile, "l1d-miss", "first-level misses", LODE_EVENT_RECORDED, NULL, 0);
 	LodeEventTerm terms[] = {{count, 1}, {miss, 10}};
 
-	profile->weight_event = lode_profile_add_event(
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cycles", "estimated", LODE_EVENT_DERIVED, terms, 2);
 	lode_profile_event(profile, count)->total = 350;
 	lode_profile_event(profile, miss)->total = 40;
 	lode_profile_event(profile, miss)->is_attribute = true;
-	lode_profile_event(profile, profile->weight_event)->total = 750;
+	lode_profile_event(profile, profile->code.weight_event)->total = 750;
 }
 
 LodeProfile *sample_profile(void)
@@ -68,12 +69,12 @@ LodeProfile *sample_profile(void)
 	};
 	LodeProfile *profile = lode_profile_new();
 
-	profile->program = lode_profile_intern(profile, "./sample --fast");
-	profile->creator = lode_profile_intern(profile, "hand");
-	profile->frequency = LODE_FREQUENCY_EXACT;
-	profile->total_count = 350;
-	profile->inflow_checked = 220;
-	profile->inflow_equal = 110;
+	profile->run.program = lode_profile_intern(profile, "./sample --fast");
+	profile->run.creator = lode_profile_intern(profile, "hand");
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
+	profile->run.total_count = 350;
+	profile->run.inflow_checked = 220;
+	profile->run.inflow_equal = 110;
 	add_events(profile);
 	made_image(profile, "/bin/sample");
 	lode_profile_image(profile, 0)->build_id = lode_profile_intern(profile, "abcd");

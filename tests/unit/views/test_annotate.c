@@ -151,7 +151,7 @@ static void test_graph_profile(void)
 	LodeAnnotateOptions options = options_of(3, LODE_VIEW_TEXT);
 
 	lode_profile_image(profile, 0)->kind = LODE_IMAGE_GRAPHS;
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		g_clear_pointer(&lode_profile_function(profile, i)->code, g_bytes_unref);
 	lode_profile_instruction(profile, 0)->name = lode_profile_intern(profile, "v\x1b"
 										  "1");
@@ -307,7 +307,7 @@ static void test_columns(void)
 			LODE_EVENT_DERIVED, i == 0 ? &same : &twice, 1);
 		lode_profile_event(profile, added)->is_attribute = true;
 	}
-	LODE_AT(profile->locations, LodeLocation, 0).file = lode_profile_intern(
+	LODE_AT(profile->code.locations, LodeLocation, 0).file = lode_profile_intern(
 		profile, "/nowhere/a_long_name_of_a_source_file_that_needs_all_of_the_room.c");
 	g_autofree char *whole = annotate_with_findings(profile, &options, -1);
 	options.terminal.width = 80;
@@ -456,10 +456,11 @@ static double share_of(const LodeProfile *profile, const uint32_t *instructions,
 {
 	double sum = 0, all = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
-		all += lode_profile_event_value(profile, profile->weight_event, i);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
+		all += lode_profile_event_value(profile, profile->code.weight_event, i);
 	for (size_t i = 0; i < n; i++)
-		sum += lode_profile_event_value(profile, profile->weight_event, instructions[i]);
+		sum += lode_profile_event_value(
+			profile, profile->code.weight_event, instructions[i]);
 	return sum / all;
 }
 
@@ -579,9 +580,9 @@ static void test_unknown_line(void)
 			profile, &options, LODE_ERROR_NOT_FOUND);
 		g_assert_cmpstr(message, ==, cases[i].message);
 	}
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		lode_profile_instruction(profile, i)->location = LODE_NONE;
-	g_array_set_size(profile->locations, 0);
+	g_array_set_size(profile->code.locations, 0);
 	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_LINE, "sample.c", 1, LODE_VIEW_TEXT);
 	g_autofree char *message = annotate_with_findings(profile, &options, LODE_ERROR_NOT_FOUND);
 	g_assert_nonnull(strstr(message, "no source lines"));
@@ -593,11 +594,11 @@ static void test_bare_profile(void)
 	static const LodeViewFormat formats[] = {LODE_VIEW_TEXT, LODE_VIEW_JSON, LODE_VIEW_CSV};
 	g_autoptr(LodeProfile) profile = sample_profile();
 
-	for (guint i = 0; i < profile->costs->len; i++)
-		LODE_AT(profile->costs, LodeCost, i).value = 0;
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.costs->len; i++)
+		LODE_AT(profile->code.costs, LodeCost, i).value = 0;
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		g_clear_pointer(&lode_profile_function(profile, i)->code, g_bytes_unref);
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		lode_profile_instruction(profile, i)->next_count = -1;
 		lode_profile_instruction(profile, i)->count = 0;
 	}

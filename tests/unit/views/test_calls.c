@@ -47,7 +47,7 @@ static char *write_calls(const LodeFunctionCallsOptions *options, GError **error
 	g_autoptr(LodeProfile) profile = profile_with_stacks();
 	FILE *file = sample_open();
 	bool is_written = lode_function_calls_write(
-		profile, profile->weight_event, options, file, error);
+		profile, profile->code.weight_event, options, file, error);
 	char *text = sample_close(file);
 
 	if (!is_written)
@@ -139,7 +139,8 @@ static void test_meant(void)
 		add_stack(profile, "skim@plt", 0x9100, false, LODE_NONE, 5);
 		add_stack(profile, "__skim_fast", 0x9200, false, LODE_NONE, 5);
 		add_stack(profile, "<a::List<T> as a::Skip>::skip", 0x9300, false, LODE_NONE, 5);
-		lode_function_calls_write(profile, profile->weight_event, &options, file, &error);
+		lode_function_calls_write(
+			profile, profile->code.weight_event, &options, file, &error);
 		g_autofree char *text = sample_close(file);
 		g_assert_no_error(error);
 		g_assert_true(g_str_has_prefix(text, found[i]));
@@ -196,7 +197,8 @@ static void test_own_lines(void)
 		g_autoptr(GError) error = NULL;
 		FILE *file = sample_open();
 		options.own = i == 1 ? own : NULL;
-		lode_function_calls_write(profile, profile->weight_event, &options, file, &error);
+		lode_function_calls_write(
+			profile, profile->code.weight_event, &options, file, &error);
 		g_assert_no_error(error);
 		g_autofree char *text = sample_close(file);
 		g_assert_nonnull(strstr(text, "Own lines"));
@@ -254,7 +256,7 @@ static void test_versions(void)
 		lode_profile_function(profile, 1)->name = lode_profile_intern(
 			profile, cases[i].cold);
 		bool is_found = lode_function_calls_write(
-			profile, profile->weight_event, &options, file, &error);
+			profile, profile->code.weight_event, &options, file, &error);
 		text = sample_close(file);
 		g_test_message("%s%s", text, error != NULL ? error->message : "");
 		g_assert_cmpint(is_found, ==, cases[i].found != NULL);
@@ -264,9 +266,9 @@ static void test_versions(void)
 		}
 		/* And they are one line of the first screen. */
 		g_auto(LodeTopFunctions) top = {0};
-		g_autoptr(LodeCostedFunctions)
-			functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-		lode_top_functions_init(&top, functions, profile->weight_event, 1);
+		g_autoptr(LodeCostedFunctions) functions = lode_costed_functions_new(
+			profile, profile->code.weight_event, NULL);
+		lode_top_functions_init(&top, functions, profile->code.weight_event, 1);
 		bool are_versions = cases[i].found != NULL &&
 		                    g_str_has_suffix(cases[i].found, "version");
 		g_assert_cmpuint(top.rows->len, ==, are_versions ? 1 : 2);
@@ -281,8 +283,8 @@ static void test_list(void)
 		.format = LODE_VIEW_JSON, .order = LODE_FUNCTION_BY_INCLUSIVE};
 	FILE *file = sample_open();
 
-	g_assert_true(
-		lode_function_list_write(profile, profile->weight_event, &options, file, NULL));
+	g_assert_true(lode_function_list_write(
+		profile, profile->code.weight_event, &options, file, NULL));
 	g_autofree char *text = sample_close(file);
 	g_autoptr(JsonNode) node = json_from_string(text, NULL);
 	JsonObject *object = json_node_get_object(node);
@@ -306,8 +308,8 @@ static void test_first_screen(void)
 
 	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, name);
 	g_autoptr(LodeCostedFunctions)
-		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-	lode_top_functions_init(&top, functions, profile->weight_event, 1);
+		functions = lode_costed_functions_new(profile, profile->code.weight_event, NULL);
+	lode_top_functions_init(&top, functions, profile->code.weight_event, 1);
 	for (size_t i = 0; i < G_N_ELEMENTS(terminals); i++) {
 		FILE *file = sample_open();
 		lode_top_functions_write(&top, &terminals[i], file);
@@ -334,8 +336,8 @@ static char *first_screen(const char *caller, double n_called, double n_alone)
 	add_stack(profile, "hot", 0x1005, false, outer, n_called);
 	add_stack(profile, "hot", 0x1005, false, LODE_NONE, n_alone);
 	g_autoptr(LodeCostedFunctions)
-		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-	lode_top_functions_init(&top, functions, profile->weight_event, 1);
+		functions = lode_costed_functions_new(profile, profile->code.weight_event, NULL);
+	lode_top_functions_init(&top, functions, profile->code.weight_event, 1);
 	FILE *file = sample_open();
 	lode_top_functions_write(&top, &terminal, file);
 	return sample_close(file);
@@ -391,9 +393,9 @@ static void test_unnamed(void)
 
 		((LodeImage *)lode_profile_image(profile, 0))->kind = cases[i].kind;
 		lode_profile_function(profile, cases[i].function)->source = LODE_FUNCTION_UNWIND;
-		g_autoptr(LodeCostedFunctions)
-			functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
-		lode_top_functions_init(&top, functions, profile->weight_event, 1);
+		g_autoptr(LodeCostedFunctions) functions = lode_costed_functions_new(
+			profile, profile->code.weight_event, NULL);
+		lode_top_functions_init(&top, functions, profile->code.weight_event, 1);
 		lode_top_functions_write(&top, &terminal, file);
 		g_autofree char *text = sample_close(file);
 		g_test_message("%s", text);
@@ -415,7 +417,7 @@ static void test_family(void)
 		profile, "v8::Local<int> v8::Table::find<int>(v8::Key<int>, long)");
 	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, "Builtins_ArrayMap");
 	g_autoptr(LodeCostedFunctions)
-		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
+		functions = lode_costed_functions_new(profile, profile->code.weight_event, NULL);
 	const LodeFamilyCost *cost = &g_array_index(functions->family_costs, LodeFamilyCost, 0);
 	lode_call_lines_family(
 		brief, functions->costs, functions->families, cost, 0, &terminals[0]);

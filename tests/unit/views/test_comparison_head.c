@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the first line of a comparison says of profiles that are not alike. */
-#include "model/origins.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
 #include "views/findings/comparison_head.h"
 
 #include <string.h>
@@ -17,9 +17,9 @@ static void set_up(Fixture *self)
 	*self = (Fixture){.comparison.weight = (char *)"time"};
 	for (int side = 0; side < 2; side++) {
 		LodeProfile *profile = lode_profile_new();
-		profile->user_seconds = side == 0 ? 2 : 1;
-		profile->system_seconds = 0.5;
-		profile->wall_seconds = 4;
+		profile->run.user_seconds = side == 0 ? 2 : 1;
+		profile->run.system_seconds = 0.5;
+		profile->run.wall_seconds = 4;
 		self->profiles[side] = profile;
 		self->comparison.profiles[side] = (LodeComparedProfile){
 			.total = 1000, .work = 1, .samples = 100, .common = 1};
@@ -53,8 +53,8 @@ static void test_differences(void)
 	Fixture self;
 
 	set_up(&self);
-	self.profiles[0]->core = lode_profile_intern(self.profiles[0], "Zen 3");
-	self.profiles[1]->core = lode_profile_intern(self.profiles[1], "Zen 5");
+	self.profiles[0]->run.core = lode_profile_intern(self.profiles[0], "Zen 3");
+	self.profiles[1]->run.core = lode_profile_intern(self.profiles[1], "Zen 5");
 	check(&self, "Different machines, Zen 3 and Zen 5:");
 	set_up(&self);
 	self.comparison.profiles[1].samples = 1000;
@@ -79,7 +79,7 @@ static void test_differences(void)
 			LODE_EVENT_SAMPLED, NULL, 0);
 	check(&self, "Different rates, a sample each 10 → 100 time:");
 	set_up(&self);
-	self.profiles[1]->is_kernel_sampled = true;
+	self.profiles[1]->run.is_kernel_sampled = true;
 	check(&self, "The kernel is sampled in new alone:");
 	set_up(&self);
 	self.comparison.profiles[0].is_counted = true;
@@ -87,8 +87,8 @@ static void test_differences(void)
 	set_up(&self);
 	self.comparison.profiles[0].common = 0.125;
 	self.comparison.profiles[1].common = 0.25;
-	self.profiles[0]->program = lode_profile_intern(self.profiles[0], "/bin/one -x");
-	self.profiles[1]->program = lode_profile_intern(self.profiles[1], "/bin/other");
+	self.profiles[0]->run.program = lode_profile_intern(self.profiles[0], "/bin/one -x");
+	self.profiles[1]->run.program = lode_profile_intern(self.profiles[1], "/bin/other");
 	check(&self,
 		"These are profiles of different programs, one and other: functions that both have "
 		"take only 25.0 %");

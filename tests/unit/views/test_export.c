@@ -80,7 +80,7 @@ static void test_harmless(void)
 	g_autoptr(LodeProfile) profile = sample_profile();
 
 	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, name);
-	profile->program = lode_profile_intern(profile, name);
+	profile->run.program = lode_profile_intern(profile, name);
 	lode_profile_event(profile, 0)->description = lode_profile_intern(profile, name);
 	g_autofree char *folded = write_stacks(profile, lode_folded_stacks_write);
 	g_autofree char *callgrind = write_callgrind(profile);
@@ -132,7 +132,7 @@ static void test_callgrind_shares(void)
 		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	const LodeStackThread thread = {"sample", 1, 1};
 
-	profile->weight_event = event;
+	profile->code.weight_event = event;
 	profile->stacks = lode_stacks_new();
 	g_array_append_val(profile->stacks->threads, thread);
 	uint32_t main_hot = add_stack(profile, "main", 0x3000, LODE_NONE);
@@ -167,14 +167,14 @@ static void test_firefox_interval(void)
 	g_autoptr(LodeProfile) profile = sample_profile();
 	const LodeStackThread threads[] = {{"sample", 1, 1}, {"sample", 1, 2}};
 
-	profile->weight_event = lode_profile_find_event(profile, "l1d-miss");
+	profile->code.weight_event = lode_profile_find_event(profile, "l1d-miss");
 	profile->stacks = lode_stacks_new();
 	g_array_append_vals(profile->stacks->threads, threads, G_N_ELEMENTS(threads));
 	uint32_t hot = add_stack(profile, "hot", 0x1000, LODE_NONE);
 	for (size_t i = 0; i < 2 * G_N_ELEMENTS(times_ns); i++) {
 		const LodeStackSample sample = {.time_ns = times_ns[i / 2] + i % 2 * 500000 + 1,
 			.weight = 1,
-			.event = profile->weight_event,
+			.event = profile->code.weight_event,
 			.thread = i % 2,
 			.stack = hot};
 		g_array_append_val(profile->stacks->samples, sample);
@@ -184,7 +184,7 @@ static void test_firefox_interval(void)
 
 	uint32_t clock = lode_profile_add_event(
 		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	profile->weight_event = clock;
+	profile->code.weight_event = clock;
 	for (guint i = 0; i < profile->stacks->samples->len; i++) {
 		LodeStackSample *sample = &LODE_AT(profile->stacks->samples, LodeStackSample, i);
 		sample->event = clock;
@@ -209,7 +209,7 @@ static void test_firefox_samples(void)
 	uint32_t clock = lode_profile_add_event(
 		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 
-	profile->weight_event = clock;
+	profile->code.weight_event = clock;
 	profile->stacks = lode_stacks_new();
 	profile->stacks->has_chains = false;
 	g_array_append_vals(profile->stacks->threads, threads, G_N_ELEMENTS(threads));
@@ -253,7 +253,7 @@ static void test_firefox_markers(void)
 		{1, 2, 9000000, 8000000, LODE_WAIT_SYNC, 7777, -1, NAN},
 		{1, 2, 9000000, 9500000, LODE_WAIT_SYNC, 7777, 5e5, 0}};
 
-	profile->weight_event = clock;
+	profile->code.weight_event = clock;
 	profile->stacks = lode_stacks_new();
 	g_array_append_val(profile->stacks->threads, thread);
 	g_array_append_val(profile->thread_times, time);

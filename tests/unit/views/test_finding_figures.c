@@ -46,9 +46,9 @@ static void check_place(const char *path, LodeFunctionSource source, const char 
 
 	image.path = lode_profile_intern(profile, path);
 	function.name = lode_profile_intern(profile, "fn_154a0");
-	g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
-	g_array_append_val(profile->instructions, one);
+	g_array_append_val(profile->code.images, image);
+	g_array_append_val(profile->code.functions, function);
+	g_array_append_val(profile->code.instructions, one);
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
 	lode_finding_append_place(out, profile, own, 0, &(LodeTerminal){.width = 80});
 	g_assert_cmpstr(out->str, ==, expected);

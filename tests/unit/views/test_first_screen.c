@@ -282,7 +282,7 @@ static void test_undiagnosed(void)
 	LodeReportOptions options;
 
 	lode_report_options_init(&options);
-	profile->n_samples = 2000;
+	profile->run.n_samples = 2000;
 	g_auto(GStrv) lines = write_run(profile, with, diagnoses, &options);
 	g_assert_cmpuint(g_strv_length(lines) - 1, <=, LINES);
 	for (char **line = lines; *line != NULL; line++)

@@ -262,7 +262,7 @@ static void check_library(const char *path, LodeFunctionSource source, const cha
 	LodeFunction function = {.source = source};
 
 	image.path = lode_profile_intern(profile, path);
-	g_array_append_val(profile->images, image);
+	g_array_append_val(profile->code.images, image);
 	g_autofree char *library = lode_function_library(profile, &function);
 	g_assert_cmpstr(library, ==, expected);
 }

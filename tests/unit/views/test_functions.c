@@ -24,8 +24,8 @@ static JsonNode *list(const LodeFunctionListOptions *options)
 	g_autoptr(GError) error = NULL;
 	FILE *file = sample_open();
 
-	g_assert_true(
-		lode_function_list_write(profile, profile->weight_event, options, file, &error));
+	g_assert_true(lode_function_list_write(
+		profile, profile->code.weight_event, options, file, &error));
 	g_assert_no_error(error);
 	return parse(file);
 }
@@ -102,8 +102,8 @@ static void test_csv(void)
 	LodeFunctionListOptions options = {.format = LODE_VIEW_CSV};
 	FILE *file = sample_open();
 
-	g_assert_true(
-		lode_function_list_write(profile, profile->weight_event, &options, file, NULL));
+	g_assert_true(lode_function_list_write(
+		profile, profile->code.weight_event, &options, file, NULL));
 	g_autofree char *text = sample_close(file);
 	g_autoptr(GPtrArray) rows = sample_parse_csv(text);
 	g_assert_cmpuint(rows->len, ==, 3);
@@ -115,7 +115,7 @@ static void add_block(LodeProfile *profile, uint64_t address, uint64_t end, doub
 {
 	LodeBlock block = {.address = address, .end = end, .count = count};
 
-	g_array_append_val(profile->blocks, block);
+	g_array_append_val(profile->code.blocks, block);
 }
 
 static void add_edge(LodeProfile *profile, uint32_t source, uint32_t target, LodeEdgeKind kind)
@@ -146,7 +146,7 @@ static void test_graph(void)
 	g_autoptr(LodeProfile) profile = profile_with_flow();
 	FILE *file = sample_open();
 
-	const LodeFunctionGraphOptions options = {.weight_event = profile->weight_event};
+	const LodeFunctionGraphOptions options = {.weight_event = profile->code.weight_event};
 
 	g_assert_true(lode_function_graph_write(profile, &options, file, NULL));
 	g_autoptr(JsonNode) node = parse(file);
@@ -222,8 +222,8 @@ static void naive_distances(const LodeProfile *profile, uint32_t from, uint32_t 
 	for (uint32_t i = 0; i < N_BLOCKS; i++)
 		out[i] = i == from ? 0 : N_BLOCKS;
 	for (int round = 0; round < N_BLOCKS; round++) {
-		for (guint i = 0; i < profile->edges->len; i++) {
-			const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		for (guint i = 0; i < profile->code.edges->len; i++) {
+			const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 			uint32_t a = edge->source, b = edge->target;
 			if (lode_profile_block(profile, a)->count > 0)
 				out[a] = MIN(out[a], out[b] + 1);

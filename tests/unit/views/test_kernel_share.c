@@ -14,7 +14,7 @@ static void add_function(LodeProfile *profile, uint32_t image, const char *name,
 {
 	made_function(profile, (LodeFunction){.image = image, .name = (char *)name});
 	made_instruction(profile, (LodeInstruction){0}, NULL, weight);
-	lode_profile_event(profile, profile->weight_event)->total += weight;
+	lode_profile_event(profile, profile->code.weight_event)->total += weight;
 }
 
 static void test_share(void)
@@ -23,15 +23,15 @@ static void test_share(void)
 
 	g_assert_cmpfloat(lode_kernel_share(profile), ==, -1);
 	check(profile, NULL);
-	profile->system_seconds = 0.004;
+	profile->run.system_seconds = 0.004;
 	check(profile, "100.0 % of 0.0040 s of processor time were in the kernel, not sampled; "
 		       "--kernel samples it too.");
-	profile->user_seconds = 0.5;
-	profile->system_seconds = 1.5;
+	profile->run.user_seconds = 0.5;
+	profile->run.system_seconds = 1.5;
 	g_assert_cmpfloat(lode_kernel_share(profile), ==, 0.75);
 	check(profile, "75.0 % of 2.00 s of processor time were in the kernel, not sampled; "
 		       "--kernel samples it too.");
-	profile->user_seconds = 1e15;
+	profile->run.user_seconds = 1e15;
 	check(profile, "0 % of 1000000000000002 s of processor time were in the kernel, "
 		       "not sampled; --kernel samples it too.");
 }
@@ -44,16 +44,16 @@ static void test_functions(void)
 		{.path = lode_profile_intern(profile, "[kernel]"), .kind = LODE_IMAGE_KERNEL},
 	};
 
-	g_array_append_vals(profile->images, images, G_N_ELEMENTS(images));
-	profile->weight_event = lode_profile_add_event(
+	g_array_append_vals(profile->code.images, images, G_N_ELEMENTS(images));
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	profile->user_seconds = 1;
-	profile->is_kernel_sampled = true;
+	profile->run.user_seconds = 1;
+	profile->run.is_kernel_sampled = true;
 	check(profile, "0 % of 1.00 s of processor time were in the kernel, sampled too.");
-	profile->system_seconds = 1;
-	if (profile->cost_starts->len == 0) {
+	profile->run.system_seconds = 1;
+	if (profile->code.cost_starts->len == 0) {
 		uint32_t zero = 0;
-		g_array_append_val(profile->cost_starts, zero);
+		g_array_append_val(profile->code.cost_starts, zero);
 	}
 	add_function(profile, 0, "main", 50);
 	add_function(profile, 1, "small", 3);

@@ -10,10 +10,10 @@ static LodeProfile *make_profile(void)
 {
 	LodeProfile *profile = lode_profile_new();
 
-	profile->core = lode_profile_intern(profile, "Zen 3");
-	profile->weight_event = lode_profile_add_event(
+	profile->run.core = lode_profile_intern(profile, "Zen 3");
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cycles", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	lode_profile_event(profile, profile->weight_event)->total = 200;
+	lode_profile_event(profile, profile->code.weight_event)->total = 200;
 	return profile;
 }
 
@@ -74,7 +74,7 @@ static void test_text(void)
 	assert_text(profile, &loop,
 		"loop, cycles on Zen 3: no recurrence; load 123, branch 1, float 2, width 0.83; "
 		"measured 5.312 ns");
-	profile->cycles_per_ns = 4;
+	profile->run.cycles_per_ns = 4;
 	loop.iteration_error_ns = 0.0512;
 	loop.load_bytes = 16;
 	loop.store_bytes = 8;
@@ -112,14 +112,14 @@ static void test_text(void)
 		"300 or more");
 	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 0).loop_rounds = 29;
 	assert_text(profile, &slow, "outer loop: by the loop around 18.5 ns (error 2), 74 cycles");
-	profile->cycles_per_ns = 0;
+	profile->run.cycles_per_ns = 0;
 	loop.recurrence_cycles = -1;
 	loop.cycles[LODE_UNIT_LOAD] = 99.96;
 	loop.iteration_ns = -1;
 	assert_text(profile, &loop,
 		"loop, cycles on Zen 3: no usual way; load 100, branch 1, float 2, width 0.83");
 	loop.is_innermost = false;
-	profile->core = NULL;
+	profile->run.core = NULL;
 	assert_text(
 		profile, &loop, "outer loop, cycles on ?: load 100, branch 1, float 2, width 0.83");
 }

@@ -13,19 +13,19 @@ static LodeProfile *make_profile(const char *weight)
 	const LodeInstruction branch = {.count = EXECUTIONS};
 	uint32_t ends[] = {0, 1};
 
-	profile->frequency = LODE_FREQUENCY_EXACT;
-	profile->core = lode_profile_intern(profile, "Zen 3");
-	profile->cycles_per_ns = 4;
-	profile->weight_event = lode_profile_add_event(
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
+	profile->run.core = lode_profile_intern(profile, "Zen 3");
+	profile->run.cycles_per_ns = 4;
+	profile->code.weight_event = lode_profile_add_event(
 		profile, weight, NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	lode_profile_event(profile, profile->weight_event)->total = WHOLE_NS;
+	lode_profile_event(profile, profile->code.weight_event)->total = WHOLE_NS;
 	const LodeCost misses = {
 		lode_profile_add_event(profile, "branch-miss", NULL, LODE_EVENT_RECORDED, NULL, 0),
 		MISSES};
-	g_array_append_val(profile->instructions, branch);
-	g_array_append_val(profile->costs, misses);
-	g_array_set_size(profile->cost_starts, 0);
-	g_array_append_vals(profile->cost_starts, ends, G_N_ELEMENTS(ends));
+	g_array_append_val(profile->code.instructions, branch);
+	g_array_append_val(profile->code.costs, misses);
+	g_array_set_size(profile->code.cost_starts, 0);
+	g_array_append_vals(profile->code.cost_starts, ends, G_N_ELEMENTS(ends));
 	return profile;
 }
 
@@ -46,12 +46,12 @@ static void test_share(void)
 	g_assert_cmpfloat(core->mispredict, ==, 11);
 	/* 490 × 11 cycles ÷ 4 a ns = 1347.5 of 10,000 ns */
 	assert_text(profile, "; mispredicted 49 %, at least 13 % of the time");
-	profile->cycles_per_ns = 0;
+	profile->run.cycles_per_ns = 0;
 	assert_text(profile, "; mispredicted 49 %");
-	profile->cycles_per_ns = 4;
-	profile->core = lode_profile_intern(profile, "a core of another lode");
+	profile->run.cycles_per_ns = 4;
+	profile->run.core = lode_profile_intern(profile, "a core of another lode");
 	assert_text(profile, "; mispredicted 49 %");
-	profile->core = NULL;
+	profile->run.core = NULL;
 	assert_text(profile, "; mispredicted 49 %");
 }
 
@@ -61,12 +61,12 @@ static void test_nothing(void)
 	g_autoptr(LodeProfile) counts = make_profile("instructions");
 
 	assert_text(counts, "; mispredicted 49 %");
-	g_array_index(profile->costs, LodeCost, 0).value = EXECUTIONS / 200.0;
+	g_array_index(profile->code.costs, LodeCost, 0).value = EXECUTIONS / 200.0;
 	assert_text(profile, "");
-	g_array_index(profile->costs, LodeCost, 0).value = 0;
+	g_array_index(profile->code.costs, LodeCost, 0).value = 0;
 	assert_text(profile, "");
-	g_array_index(profile->costs, LodeCost, 0).value = MISSES;
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	g_array_index(profile->code.costs, LodeCost, 0).value = MISSES;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	assert_text(profile, "");
 }
 

@@ -31,7 +31,7 @@ static LodeProfile *random_profile(void)
 
 	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_add_event(profile, "faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	profile->weight_event = 0;
+	profile->code.weight_event = 0;
 	for (uint32_t i = 0; i < N_THREADS; i++) {
 		const LodeStackThread thread = {
 			.name = i % 3 == 0 ? (char *)commands[i / 3 % 3] : (char *)"worker",
@@ -310,7 +310,7 @@ static LodeProfile *small_profile(void)
 
 	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_event(profile, 0)->total = 4;
-	profile->weight_event = 0;
+	profile->code.weight_event = 0;
 	lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	g_array_append_vals(stacks->threads, threads, G_N_ELEMENTS(threads));
 	g_array_append_vals(stacks->samples, samples, G_N_ELEMENTS(samples));
@@ -345,7 +345,7 @@ static void test_text(void)
 	profile->waits = lode_waits_new();
 	profile->waits->clock_ns = 1e10;
 	profile->waits->has_path = true;
-	profile->n_processors = 2;
+	profile->run.n_processors = 2;
 	g_array_append_vals(profile->waits->programs, programs, G_N_ELEMENTS(programs));
 	options = (LodeProgramListOptions){.format = LODE_VIEW_CSV};
 	g_autofree char *listed = text_of(profile, write_list);

@@ -252,7 +252,7 @@ static void test_inferred(void)
 	g_autoptr(LodeMiningRun) run = sample_run();
 	LodeReportOptions options = all_options();
 
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	g_autofree char *text = write_report_of(profile, run, &options);
 	g_assert_null(strstr(text, "350 executions"));
 	g_assert_nonnull(strstr(text, "750 cycles · 6 instructions, 2 functions"));
@@ -526,7 +526,7 @@ static void test_no_findings(void)
 	g_assert_nonnull(strstr(text, "No pattern and no place costs more than the rest"));
 	/* Executions are their own weight, where nothing else was simulated. */
 	g_autoptr(LodeProfile) profile = sample_profile();
-	lode_profile_event(profile, profile->weight_event)->total = profile->total_count;
+	lode_profile_event(profile, profile->code.weight_event)->total = profile->run.total_count;
 	g_autofree char *counted = write_report_of(profile, run, &options);
 	g_assert_null(strstr(counted, "No pattern"));
 	g_assert_nonnull(strstr(counted, "The weight is the number of executions"));
@@ -625,12 +625,12 @@ static void test_head_fits(void)
 	g_autoptr(LodeMiningRun) run = sample_run();
 	LodeReportOptions options = all_options();
 
-	profile->program = lode_profile_intern(
+	profile->run.program = lode_profile_intern(
 		profile, "/usr/local/bin/a-program --with=an-option of-some-length and more");
-	profile->creator = lode_profile_intern(profile,
+	profile->run.creator = lode_profile_intern(profile,
 		"qemu-x86_64, through i1=32K:8:64,d1=48K:12:64,l2=60M:15:64, branches by "
 		"callgrind and perf.data of perf 6.1.158");
-	profile->n_samples = 12345678;
+	profile->run.n_samples = 12345678;
 	for (options.terminal.width = 60; options.terminal.width <= 160;
 		options.terminal.width += 20) {
 		g_autofree char *text = write_report_of(profile, run, &options);
@@ -666,8 +666,8 @@ static void test_head_of_kernel(void)
 		g_autoptr(LodeProfile) profile = sample_profile();
 		LodeTerminal terminal = {0};
 		FILE *file = sample_open();
-		profile->system_seconds = pass == 0 ? 0.004 : 0.4;
-		lode_profile_lines_head(profile, profile->weight_event, &terminal, file);
+		profile->run.system_seconds = pass == 0 ? 0.004 : 0.4;
+		lode_profile_lines_head(profile, profile->code.weight_event, &terminal, file);
 		g_autofree char *text = sample_close(file);
 		bool has_line = strstr(text, "100.0 % of 0.40 s of processor time") != NULL;
 		g_assert_true(has_line == (pass == 1));
@@ -683,12 +683,12 @@ static void test_head_of_diagnoses(void)
 		g_autofree char *program = g_strnfill(300, 'x');
 		LodeTerminal terminal = {.has_full_names = pass == 1};
 		FILE *file = sample_open();
-		profile->program = program;
-		profile->user_seconds = 0.054321;
-		profile->system_seconds = 0.012345;
-		profile->wall_seconds = 12.345;
+		profile->run.program = program;
+		profile->run.user_seconds = 0.054321;
+		profile->run.system_seconds = 0.012345;
+		profile->run.wall_seconds = 12.345;
 		lode_profile_lines_head_of_diagnoses(
-			profile, profile->weight_event, &terminal, file);
+			profile, profile->code.weight_event, &terminal, file);
 		g_autofree char *text = sample_close(file);
 		g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
 		/* With two signs of more than one byte. */
@@ -696,7 +696,7 @@ static void test_head_of_diagnoses(void)
 		g_assert_cmpstr(lines[1], ==,
 			"0.067 s of processor time in 12.3 s, 18.5 % in the kernel; --kernel "
 			"samples it");
-		profile->program = NULL;
+		profile->run.program = NULL;
 	}
 }
 
@@ -720,17 +720,17 @@ static void test_long_command(void)
 		g_autofree char *program = g_strdup(cases[i].program);
 		LodeTerminal terminal = {.width = 80};
 		FILE *file = sample_open();
-		profile->program = program;
-		profile->n_samples = 1234567;
-		profile->user_seconds = 1;
+		profile->run.program = program;
+		profile->run.n_samples = 1234567;
+		profile->run.user_seconds = 1;
 		lode_profile_lines_head_of_diagnoses(
-			profile, profile->weight_event, &terminal, file);
+			profile, profile->code.weight_event, &terminal, file);
 		g_autofree char *text = sample_close(file);
 		g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
 		g_test_message("%s", text);
 		g_assert_true(g_str_has_prefix(lines[0], cases[i].line));
 		g_assert_cmpuint(lode_display_width(lines[0]), <=, 80);
-		profile->program = NULL;
+		profile->run.program = NULL;
 	}
 }
 

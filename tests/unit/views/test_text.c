@@ -206,9 +206,9 @@ static void source_init(Source *self)
 	g_assert_cmpint(descriptor, >=, 0);
 	g_close(descriptor, NULL);
 	self->profile = lode_profile_new();
-	g_array_append_val(self->profile->images, image);
-	g_array_append_val(self->profile->functions, function);
-	g_array_append_val(self->profile->instructions, instruction);
+	g_array_append_val(self->profile->code.images, image);
+	g_array_append_val(self->profile->code.functions, function);
+	g_array_append_val(self->profile->code.instructions, instruction);
 	self->folders[0] = g_get_tmp_dir();
 	self->folders[1] = NULL;
 	self->access = (LodeSourceAccess){.folders = self->folders};

@@ -2,6 +2,7 @@
 /* The line on threads, of profiles made up. */
 #include "model/process.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "views/profile/thread_times.h"
 
 static void add(LodeProfile *profile, const char *name, uint32_t tid, const double seconds[3])
@@ -83,9 +84,9 @@ static void test_gaps(void)
 
 	add(profile, "main", 1, (const double[]){0, 10, 4});
 	add(profile, "worker", 2, (const double[]){0, 10, 1});
-	profile->user_seconds = 9;
-	profile->system_seconds = 6;
-	profile->wall_seconds = 10;
+	profile->run.user_seconds = 9;
+	profile->run.system_seconds = 6;
+	profile->run.wall_seconds = 10;
 	g_assert_cmpfloat(lode_threads_running(profile), ==, 0.5);
 	lode_profile_add_unresolved(profile, LODE_UNRESOLVED_SWITCHES, NULL, 0, 0);
 	g_assert_cmpfloat(lode_threads_running(profile), ==, 1.5);

@@ -35,7 +35,7 @@ static LodeProfile *profile_new(void)
 	double share[] = {0.9, 0.8, 0.5};
 
 	profile->stacks = lode_stacks_new();
-	profile->program = lode_profile_intern(profile, "./app");
+	profile->run.program = lode_profile_intern(profile, "./app");
 	made_small_function(profile, "seal", 1);
 	made_small_function(profile, "post", 1);
 	for (uint32_t i = 0; i < 3; i++) {

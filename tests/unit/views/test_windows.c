@@ -131,13 +131,13 @@ static LodeProfile *make_profile(void)
 		{5, 7, LODE_EDGE_CALL, 25}, {5, 8, LODE_EDGE_CALL, 25}};
 
 	lode_profile_image(profile, 0)->build_id = lode_profile_intern(profile, "abcd");
-	profile->program = lode_profile_intern(profile, "./search --fast");
-	profile->creator = lode_profile_intern(profile, "perf.data of lode");
-	profile->frequency = LODE_FREQUENCY_INFERRED;
-	profile->n_samples = 90;
-	profile->total_count = 455;
-	profile->user_seconds = 6;
-	profile->system_seconds = 1;
+	profile->run.program = lode_profile_intern(profile, "./search --fast");
+	profile->run.creator = lode_profile_intern(profile, "perf.data of lode");
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.n_samples = 90;
+	profile->run.total_count = 455;
+	profile->run.user_seconds = 6;
+	profile->run.system_seconds = 1;
 	lode_profile_event(profile, 0)->total = 9e6;
 	made_function(profile, (LodeFunction){.name = "search",
 				       .address = 0x1000,
@@ -156,7 +156,7 @@ static LodeProfile *make_profile(void)
 	}
 	add_callee(profile, 0x2000);
 	add_callee(profile, 0x3000);
-	g_array_append_vals(profile->edges, edges, G_N_ELEMENTS(edges));
+	g_array_append_vals(profile->code.edges, edges, G_N_ELEMENTS(edges));
 	add_windows(profile);
 	return profile;
 }
@@ -336,7 +336,7 @@ static void test_hint(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = make_profile();
 		profile->windows->n_steps = cases[i].n_steps;
-		profile->n_samples = (double)cases[i].n_samples;
+		profile->run.n_samples = (double)cases[i].n_samples;
 		g_assert_true((lode_observed_hint(profile) != NULL) == cases[i].is_hinted);
 	}
 	g_autoptr(LodeProfile) without = make_profile();

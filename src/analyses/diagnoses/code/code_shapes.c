@@ -124,7 +124,7 @@ static void find_bits(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 	const LodeProfile *profile = code->context->profile;
 	g_autofree Shape *shapes = g_new0(Shape, MAX(profile->loops->len, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		Decoded one;
 		uint32_t loop = code->loops[i];
 		if (loop == LODE_NONE || !(code->loop_weights[loop] > 0))
@@ -135,7 +135,7 @@ static void find_bits(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 		else
 			shapes[loop].is_other = true;
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (code->loops[i] != LODE_NONE && is_by_bits(&shapes[code->loops[i]]))
 			code->facts[i] |= LODE_BIT(LODE_CODE_BITS);
 }
@@ -173,7 +173,7 @@ static uint32_t store_back(const LodeProfile *profile, uint32_t load)
 		return load;
 	LodeRegisterMask changed = use.changes;
 	for (uint32_t at = load + 1; at <= load + MOST_STEPS_ON; at++) {
-		if (at >= profile->instructions->len ||
+		if (at >= profile->code.instructions->len ||
 			lode_profile_instruction(profile, at)->block != block ||
 			(changed & use.memory.registers) != 0 || !use_at(profile, at, &next))
 			return LODE_NONE;
@@ -197,7 +197,7 @@ static GArray *list_changes(const LodeCostedCode *code)
 	const LodeProfile *profile = code->context->profile;
 	GArray *changes = g_array_new(FALSE, FALSE, sizeof(Change));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		if (!has_attribute(profile, i, "kind:load") ||
 			has_attribute(profile, i, "mem:stack") ||
 			has_attribute(profile, i, "kind:atomic") ||
@@ -236,7 +236,7 @@ static void add_seen(Stored *self, const LodeObservedInstruction *seen)
 static void find_stored(LodeCostedCode *code, const GArray *changes)
 {
 	const LodeProfile *profile = code->context->profile;
-	g_autofree Stored *functions = g_new0(Stored, MAX(profile->functions->len, 1));
+	g_autofree Stored *functions = g_new0(Stored, MAX(profile->code.functions->len, 1));
 	g_autofree Stored *own = g_new0(Stored, MAX(changes->len, 1));
 	Stored all = {0};
 
@@ -302,7 +302,7 @@ static void find_counters(
 	LodeCostedCode *code, LodeInstructionDecoder *decoder, const GArray *changes)
 {
 	const LodeProfile *profile = code->context->profile;
-	g_autofree bool *is_one = g_new0(bool, profile->instructions->len + 1);
+	g_autofree bool *is_one = g_new0(bool, profile->code.instructions->len + 1);
 	g_autoptr(GArray) pages = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 
 	if (profile->memory == NULL)
@@ -322,7 +322,7 @@ static void find_counters(
 	}
 	if (least_pages(pages) < MANY_PAGES)
 		return;
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (is_one[i])
 			code->facts[i] |= LODE_BIT(LODE_CODE_COUNTER);
 }
@@ -342,11 +342,11 @@ typedef struct {
 static void find_blocks(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 {
 	const LodeProfile *profile = code->context->profile;
-	g_autofree Moved *functions = g_new0(Moved, MAX(profile->functions->len, 1));
+	g_autofree Moved *functions = g_new0(Moved, MAX(profile->code.functions->len, 1));
 	g_autoptr(GArray) unknown = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	Moved all = {0};
 
-	for (uint32_t i = 0; profile->windows != NULL && i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; profile->windows != NULL && i < profile->code.instructions->len; i++) {
 		Decoded one;
 		if (!has_attribute(profile, i, "kind:string") || !decode(decoder, profile, i, &one))
 			continue;
@@ -442,7 +442,7 @@ static uint32_t mark_copies(
 
 	memset(loads, 0xff, sizeof(loads));
 	g_array_set_size(copies, 0);
-	for (; at < profile->instructions->len &&
+	for (; at < profile->code.instructions->len &&
 		lode_profile_instruction(profile, at)->block == block;
 		at++) {
 		LodeRegisterUse use;
@@ -474,7 +474,7 @@ static void find_copies(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 	const LodeProfile *profile = code->context->profile;
 	g_autoptr(GArray) copies = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	for (uint32_t i = 0; i < profile->instructions->len;)
+	for (uint32_t i = 0; i < profile->code.instructions->len;)
 		i = lode_profile_instruction(profile, i)->block != LODE_NONE
 		            ? mark_copies(code, decoder, i, copies)
 		            : i + 1;
@@ -556,7 +556,7 @@ static void find_globals(LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
 
-	for (uint32_t i = 0; i < profile->functions->len; i++)
+	for (uint32_t i = 0; i < profile->code.functions->len; i++)
 		mark_globals(code, lode_profile_function(profile, i));
 }
 
@@ -601,7 +601,7 @@ void lode_code_shapes_find_bytes(LodeCostedCode *code)
 		const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
 		code->loop_bytes[i] = (LodeLoopBytes){loop->load_bytes, loop->store_bytes};
 	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t set = lode_profile_instruction(profile, i)->attribute_set;
 		if (code->loops[i] != LODE_NONE && (set_marks[set] & STAYS) != 0)
 			take_away(code, i);
@@ -655,7 +655,7 @@ static GArray *list_accesses(const LodeProfile *profile, const uint64_t *steps)
 static void find_walks(LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	g_autofree uint64_t *steps = g_new0(uint64_t, MAX(n, 1));
 	g_autofree uint32_t *pairs = g_new0(uint32_t, MAX(n, 1));
 	g_autofree uint16_t *set_marks = lode_profile_mark_sets(

@@ -26,7 +26,7 @@ LodeLoopRounds lode_costed_code_rounds(const LodeCostedCode *code, uint32_t loop
 	const LodeLoop *one = &LODE_AT(profile->loops, LodeLoop, loop);
 	LodeLoopRounds rounds = {(double)NAN, (double)NAN, false};
 
-	if (profile->frequency == LODE_FREQUENCY_EXACT) {
+	if (profile->run.frequency == LODE_FREQUENCY_EXACT) {
 		double entries = entries_of(code, one->head);
 		if (entries > 0 && one->is_innermost)
 			rounds.mean = one->iterations / entries;

@@ -311,7 +311,7 @@ static guint count_returns(const Search *self)
 		const Access access = {sample->access_instruction, sample->thread, sample->time_ns,
 			sample->address};
 		if (access.address != 0 && access.time_ns != 0 &&
-			access.instruction < self->profile->instructions->len &&
+			access.instruction < self->profile->code.instructions->len &&
 			self->code->loops[access.instruction] == self->loop)
 			g_array_append_val(accesses, access);
 	}
@@ -339,7 +339,7 @@ static bool is_long_and_frequent(const Search *self)
 		return count_returns(self) >= FEW_RETURNS;
 	if (!(rounds.mean >= (rounds.is_least ? LEAST_ROUNDS : MANY_ROUNDS)))
 		return false;
-	if (self->profile->frequency == LODE_FREQUENCY_EXACT)
+	if (self->profile->run.frequency == LODE_FREQUENCY_EXACT)
 		return loop->iterations >= FEW_RETURNS * rounds.mean;
 	return (seen != NULL && seen->loop_exits >= FEW_EXITS) ||
 	       count_returns(self) >= FEW_RETURNS;
@@ -390,7 +390,7 @@ void lode_code_shapes_find_searches(LodeCostedCode *code)
 		if (LODE_AT(profile->loops, LodeLoop, i).is_innermost &&
 			code->loop_weights[i] >= LEAST_SHARE * code->context->total)
 			bodies[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (code->loops[i] != LODE_NONE && bodies[code->loops[i]] != NULL)
 			g_array_append_val(bodies[code->loops[i]], i);
 	for (self.loop = 0; self.loop < n; self.loop++) {

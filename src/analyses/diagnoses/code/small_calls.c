@@ -119,7 +119,7 @@ static bool is_small(const Marking *self, uint32_t function)
 /* A stub of which no jump is known leads to what it is named after. */
 static void find_small(Marking *self)
 {
-	guint n = self->code->context->profile->functions->len;
+	guint n = self->code->context->profile->code.functions->len;
 	g_autoptr(GHashTable) stubs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -175,12 +175,12 @@ static void find_sources(Marking *self)
 	for (guint i = 0; i < self->calls->len; i++) {
 		const LodeCountedCall *call = &g_array_index(self->calls, LodeCountedCall, i);
 		if (call->edge != LODE_NONE)
-			add_source(self, LODE_AT(profile->edges, LodeEdge, call->edge).source,
+			add_source(self, LODE_AT(profile->code.edges, LodeEdge, call->edge).source,
 				call->callee);
 	}
 	for (guint i = 0; i < n_stacks; i++) {
 		uint32_t function = lode_function_costs_at_stack(costs, i);
-		if (function < profile->functions->len)
+		if (function < profile->code.functions->len)
 			add_source(self, lode_function_costs_call_around(costs, i), function);
 	}
 	g_array_sort(self->sources, compare_sources);
@@ -222,7 +222,7 @@ static void mark_function(Marking *self, uint32_t function)
 void lode_small_calls_mark(LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
-	guint n = profile->functions->len;
+	guint n = profile->code.functions->len;
 	g_autofree uint8_t *kinds = g_new0(uint8_t, MAX(n, 1));
 	g_autofree double *weights = g_new0(double, MAX(n, 1));
 	g_autofree uint32_t *leads = g_new(uint32_t, MAX(n, 1));

@@ -80,7 +80,7 @@ static bool is_inside(const LodeProfiledPrograms *self, const LodeDiagnosis *one
 		uint32_t at = sample->event == self->event
 		                      ? lode_stacks_instruction(stacks, sample->stack)
 		                      : LODE_NONE;
-		if (at >= self->profile->instructions->len ||
+		if (at >= self->profile->code.instructions->len ||
 			!g_hash_table_contains(functions,
 				GUINT_TO_POINTER(
 					lode_profile_instruction(self->profile, at)->function + 1)))

@@ -106,7 +106,7 @@ static void sum_samples(LodeProfiledPrograms *self)
 /* Without a sample in a program's own code, the profile may have its image all the same. */
 static void find_unsampled_images(LodeProfiledPrograms *self)
 {
-	const GArray *images = self->profile->images;
+	const GArray *images = self->profile->code.images;
 
 	for (guint i = 0; i < self->programs->len; i++)
 		for (guint k = 0; k < images->len; k++) {
@@ -119,7 +119,7 @@ static void find_unsampled_images(LodeProfiledPrograms *self)
 
 static bool has_lines(const LodeProfile *profile, const char *path)
 {
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *row = lode_profile_instruction(profile, i);
 		uint32_t image = lode_profile_function(profile, row->function)->image;
 		if (row->location != LODE_NONE &&
@@ -132,7 +132,7 @@ static bool has_lines(const LodeProfile *profile, const char *path)
 /* Whether it executes its user's program as data: a script, or code that it compiles. */
 static bool has_inner_programs(const LodeProfile *profile)
 {
-	for (guint i = 0; i < profile->images->len; i++) {
+	for (guint i = 0; i < profile->code.images->len; i++) {
 		LodeImageKind kind = lode_profile_image(profile, i)->kind;
 		if (kind == LODE_IMAGE_JIT || lode_image_kind_is_script(kind))
 			return true;

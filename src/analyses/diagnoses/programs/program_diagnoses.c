@@ -75,7 +75,7 @@ static GPtrArray *words_in(const char *command, const char *name)
 /* Of the recorded command, else of the longest process of that name whose command is known. */
 static GPtrArray *find_words(const LodeProfile *profile, const char *name)
 {
-	GPtrArray *words = words_in(profile->program, name);
+	GPtrArray *words = words_in(profile->run.program, name);
 	const char *command = NULL;
 	double most_ns = 0;
 

@@ -155,13 +155,13 @@ static bool has_inlined(const LodeServiceParts *self, GHashTable *implicit, uint
 static bool *mark_members(const LodeServiceParts *self, GHashTable *implicit)
 {
 	const LodeProfile *profile = self->context->profile;
-	bool *is_member = g_new0(bool, MAX(profile->functions->len, 1));
+	bool *is_member = g_new0(bool, MAX(profile->code.functions->len, 1));
 
-	for (uint32_t i = 0; i < profile->functions->len; i++)
+	for (uint32_t i = 0; i < profile->code.functions->len; i++)
 		is_member[i] = g_hash_table_contains(
 			implicit, lode_profile_function(profile, i)->name);
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		uint32_t caller = lode_profile_instruction(profile, edge->source)->function,
 			 called = lode_profile_instruction(profile, edge->target)->function;
 		if (edge->kind == LODE_EDGE_CALL && !is_member[caller] &&
@@ -231,8 +231,8 @@ static GArray *list_members(const LodeServiceParts *self, GHashTable *implicit)
 	if (g_hash_table_size(implicit) == 0)
 		return calls;
 	g_autofree bool *is_member = mark_members(self, implicit);
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		const MemberCall call = {lode_profile_instruction(profile, edge->target)->function,
 			edge->source, edge->count};
 		if (edge->kind != LODE_EDGE_CALL || !(edge->count > 0))
@@ -365,10 +365,11 @@ guint lode_service_parts_end(const LodeServiceParts *self, guint begin, double *
 static double equal_samples(const LodeFunctionCosts *costs)
 {
 	const LodeProfile *profile = costs->profile;
-	double n = costs->samples > 0 ? costs->samples : profile->n_samples;
+	double n = costs->samples > 0 ? costs->samples : profile->run.n_samples;
 
-	return profile->n_samples > 0 ? n * lode_profile_equal_samples(profile) / profile->n_samples
-	                              : n;
+	return profile->run.n_samples > 0
+	               ? n * lode_profile_equal_samples(profile) / profile->run.n_samples
+	               : n;
 }
 
 void lode_service_parts_init(LodeServiceParts *self, const LodeCostedCode *code)

@@ -32,7 +32,7 @@ typedef enum { CALLS_ANOTHER, MAY_CALL, DOES_CALL } Calling;
 static Calling calling_of(const LodeServiceParts *self, uint32_t instruction, const char *called)
 {
 	const LodeProfile *profile = self->context->profile;
-	const GArray *edges = profile->edges;
+	const GArray *edges = profile->code.edges;
 	guint at = LODE_PARTITION_POINT(
 		edges->len, i, LODE_AT(edges, LodeEdge, i).source < instruction);
 	Calling found = MAY_CALL;
@@ -61,7 +61,7 @@ static bool is_in_line(
 
 	if (location == LODE_NONE)
 		return false;
-	const LodeLocation *line = &LODE_AT(profile->locations, LodeLocation, location);
+	const LodeLocation *line = &LODE_AT(profile->code.locations, LodeLocation, location);
 	return line->line == caller->line && g_strcmp0(line->file, caller->file) == 0;
 }
 
@@ -72,8 +72,8 @@ uint32_t lode_service_find_call(
 	const LodeServiceCaller *caller = &part->caller;
 	bool is_inlined = lode_function_cost_at(self->context->costs, part->service)->is_inlined;
 	bool has_line = caller->file != NULL;
-	bool has_code = caller->function < profile->functions->len;
-	uint32_t begin = 0, end = profile->instructions->len, found = LODE_NONE;
+	bool has_code = caller->function < profile->code.functions->len;
+	uint32_t begin = 0, end = profile->code.instructions->len, found = LODE_NONE;
 	double most = 0;
 
 	*out_facts = 0;
@@ -194,7 +194,7 @@ static void add_inlined(const LodeServiceParts *self, const LodeServicePart *par
 	const char *name = lode_function_cost_at(self->context->costs, part->service)->name;
 
 	diagnosis->is_inlined = true;
-	if (part->caller.function >= profile->functions->len)
+	if (part->caller.function >= profile->code.functions->len)
 		return;
 	const LodeFunction *function = lode_profile_function(profile, part->caller.function);
 	for (uint32_t i = 0; i < function->n_instructions; i++) {

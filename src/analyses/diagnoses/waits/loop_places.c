@@ -44,7 +44,7 @@ static uint64_t first_wait_ns(const LodeWaitDiagnosing *self, const LodeWaitBund
 /* Whether code at a path was made at run time. */
 static bool is_made(const LodeProfile *profile, const char *path)
 {
-	for (uint32_t i = 0; i < profile->images->len; i++) {
+	for (uint32_t i = 0; i < profile->code.images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind == LODE_IMAGE_JIT && strcmp(image->path, path) == 0)
 			return true;

@@ -288,8 +288,8 @@ static const double MOSTLY_KERNEL = 0.5;
 static void add_running_calls(const LodeWaitDiagnosing *self, LodeWaitBundle *bundle)
 {
 	const LodeProfile *profile = self->profile;
-	double all = profile->user_seconds + profile->system_seconds;
-	double kernel = all > 0 ? profile->system_seconds / all : 0;
+	double all = profile->run.user_seconds + profile->run.system_seconds;
+	double kernel = all > 0 ? profile->run.system_seconds / all : 0;
 
 	if (bundle->first->reason != LODE_WAIT_SYNC || bundle->high < LODE_LEAST_BY_CLOCK ||
 		kernel < MOSTLY_KERNEL)
@@ -307,10 +307,10 @@ static void bound_by_processors(const LodeWaitDiagnosing *self, LodeWaitBundle *
 	if (bundle->children.kind == LODE_CHILDREN_SERIAL ||
 		bundle->children.kind == LODE_CHILDREN_NARROW)
 		least_ns = (1 - bundle->high) * waits->clock_ns + bundle->children.least_ns;
-	else if (bundle->first->reason != LODE_WAIT_CHILD && self->profile->n_processors > 0 &&
+	else if (bundle->first->reason != LODE_WAIT_CHILD && self->profile->run.n_processors > 0 &&
 		 (lode_wait_bundle_is_serial(bundle) || bundle->first->reason == LODE_WAIT_LOCK ||
 			 is_for_another(self, bundle->first->reason)))
-		least_ns = waits->running_ns / self->profile->n_processors;
+		least_ns = waits->running_ns / self->profile->run.n_processors;
 	bundle->high = CLAMP(1 - least_ns / waits->clock_ns, 0, bundle->high);
 	bundle->low = isnan(bundle->low) ? bundle->low : fmin(bundle->low, bundle->high);
 }

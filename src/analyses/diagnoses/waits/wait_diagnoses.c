@@ -237,7 +237,7 @@ void lode_wait_add_children(const LodeWaitDiagnosing *self, LodeDiagnosis *diagn
 {
 	g_autofree char *life = time_text(children->life_ns);
 	g_autofree char *running = time_text(children->running_ns);
-	double processors = self->profile->n_processors;
+	double processors = self->profile->run.n_processors;
 	g_autofree char *of = processors > 0 ? g_strdup_printf(" on %.0f processor%s", processors,
 						       processors == 1 ? "" : "s")
 	                                     : NULL;
@@ -343,7 +343,7 @@ static void add_places(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis)
 
 	if (diagnosis->file == NULL || diagnosis->function == NULL)
 		return;
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		if (g_strcmp0(function->name, diagnosis->function) != 0)
 			continue;
@@ -351,7 +351,7 @@ static void add_places(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis)
 			const LodeFindingPlace place = {function->first_instruction + k, 0};
 			uint32_t line = lode_own_lines_find(self->own, place.instruction);
 			const LodeLocation *location = line != LODE_NONE
-			                                       ? &LODE_AT(profile->locations,
+			                                       ? &LODE_AT(profile->code.locations,
 									 LodeLocation, line)
 			                                       : NULL;
 			if (location != NULL && location->line == diagnosis->line &&

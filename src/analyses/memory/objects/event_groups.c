@@ -56,9 +56,9 @@ static LodeEventGroup *group_of(Grouping *self, const char *name)
 /* "list.c:21"; NULL where it is not known. */
 static char *line_name(const LodeProfile *profile, uint32_t location)
 {
-	if (location >= profile->locations->len)
+	if (location >= profile->code.locations->len)
 		return NULL;
-	const LodeLocation *row = &LODE_AT(profile->locations, LodeLocation, location);
+	const LodeLocation *row = &LODE_AT(profile->code.locations, LodeLocation, location);
 	return row->file != NULL ? g_strdup_printf("%s:%u", row->file, row->line) : NULL;
 }
 
@@ -99,7 +99,7 @@ static char *code_name(const Grouping *self, const LodeInstruction *row, uint32_
 
 static void group_code(Grouping *self)
 {
-	const GArray *instructions = self->profile->instructions;
+	const GArray *instructions = self->profile->code.instructions;
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(self->profile, NULL);
 
 	for (uint32_t i = 0; i < instructions->len; i++) {

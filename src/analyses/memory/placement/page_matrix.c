@@ -96,7 +96,7 @@ static bool has_address(const LodeMemorySample *sample)
 
 static bool is_fault(const Maker *self, uint32_t event)
 {
-	return event < self->profile->events->len && self->are_faults[event];
+	return event < self->profile->code.events->len && self->are_faults[event];
 }
 
 /* The event with most samples that have an address; of equals the first; accesses in windows only
@@ -104,17 +104,17 @@ static bool is_fault(const Maker *self, uint32_t event)
 static uint32_t busiest_event(const Maker *self)
 {
 	uint32_t windows = lode_window_samples_event(self->profile);
-	g_autofree uint64_t *counts = g_new0(uint64_t, self->profile->events->len + 1);
+	g_autofree uint64_t *counts = g_new0(uint64_t, self->profile->code.events->len + 1);
 	uint32_t best = LODE_NONE;
 
 	for (guint i = 0; i < self->memory->samples->len; i++) {
 		const LodeMemorySample *sample = sample_at(self, i);
-		if (has_address(sample) && sample->event < self->profile->events->len)
+		if (has_address(sample) && sample->event < self->profile->code.events->len)
 			counts[sample->event]++;
 	}
 	if (windows != LODE_NONE)
 		counts[windows] = counts[windows] > 0;
-	for (uint32_t i = 0; i < self->profile->events->len; i++)
+	for (uint32_t i = 0; i < self->profile->code.events->len; i++)
 		if (!is_fault(self, i) && counts[i] > (best != LODE_NONE ? counts[best] : 0))
 			best = i;
 	return best;

@@ -36,7 +36,7 @@ static bool is_missing(const LodeNeedMaking *self, uint32_t instruction)
 {
 	const LodeProfile *profile = self->profile;
 	double count = lode_profile_instruction(profile, instruction)->count;
-	double needed = profile->frequency == LODE_FREQUENCY_EXACT ? MISS_RATE * count : 0;
+	double needed = profile->run.frequency == LODE_FREQUENCY_EXACT ? MISS_RATE * count : 0;
 
 	for (guint i = 0; i < self->miss_events->len; i++) {
 		double value = lode_profile_event_value(

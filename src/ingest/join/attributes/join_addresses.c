@@ -163,7 +163,7 @@ static bool counted_faults(const Joining *self)
 {
 	enum { FAULTS_OF_A_START = 32 };
 
-	for (guint i = 0; i < self->profile->events->len; i++) {
+	for (guint i = 0; i < self->profile->code.events->len; i++) {
 		const LodeEvent *event = lode_profile_event(self->profile, i);
 		if (lode_is_page_fault_event(event->name) && event->total >= FAULTS_OF_A_START)
 			return true;
@@ -373,7 +373,7 @@ void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
 	if (profile->memory != NULL)
 		add_samples(&joining);
 	fill_pools(&joining);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		g_array_set_size(joining.ids, 0);
 		add_facts(&joining, i, &draw);
 		add_best_site(&joining, i, &site);

@@ -11,6 +11,7 @@
 #include "ingest/join/join.h"
 #include "ingest/join/loops/loop_dependences.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <string.h>
 
@@ -333,7 +334,7 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 static void name_images(Naming *self)
 {
 	const LodeProfile *profile = self->profile;
-	guint n = profile->functions->len, end;
+	guint n = profile->code.functions->len, end;
 
 	for (guint i = 0; i < n; i = end) {
 		const LodeFunction *first = lode_profile_function(profile, i);
@@ -396,7 +397,7 @@ static void account_unresolved(Accounting *self)
 	LodeProfile *profile = self->profile;
 	const char *last_reason = NULL;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
 		const LodeFunction *function = lode_profile_function(
 			profile, instruction->function);
@@ -407,7 +408,7 @@ static void account_unresolved(Accounting *self)
 		                                   ? unresolved_example(self, instruction)
 		                                   : NULL;
 		lode_profile_add_unresolved(profile, reason, example, instruction->count,
-			lode_profile_event_value(profile, profile->weight_event, i));
+			lode_profile_event_value(profile, profile->code.weight_event, i));
 		last_reason = reason;
 	}
 }

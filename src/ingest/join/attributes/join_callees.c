@@ -84,7 +84,7 @@ void lode_join_callees(LodeProfile *profile, const LodeJoinImages *images, LodeJ
 			finding.slots[i] = lode_import_slots_new(images->binaries[i]);
 	for (unsigned i = 0; i < n_workers; i++)
 		finding.checks[i] = lode_code_checks_new();
-	lode_worker_pool_run(profile->functions->len, n_workers, find_in_function, &finding);
+	lode_worker_pool_run(profile->code.functions->len, n_workers, find_in_function, &finding);
 	for (unsigned i = 0; i < n_workers; i++)
 		lode_code_checks_free(finding.checks[i]);
 	for (size_t i = 0; i < images->n; i++)

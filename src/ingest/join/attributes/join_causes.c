@@ -116,7 +116,7 @@ static bool ends_a_division(const LodeProfile *profile, const LodeJoinCode *code
 
 static uint8_t *mark_instructions(const LodeProfile *profile, const LodeJoinCode *codes)
 {
-	uint32_t n = profile->instructions->len;
+	uint32_t n = profile->code.instructions->len;
 	uint8_t *marks = g_new0(uint8_t, MAX(n, 1));
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -132,13 +132,13 @@ static uint8_t *mark_instructions(const LodeProfile *profile, const LodeJoinCode
 
 static double *values_of(const LodeProfile *profile, uint32_t event)
 {
-	double *values = g_new0(double, MAX(profile->instructions->len, 1));
+	double *values = g_new0(double, MAX(profile->code.instructions->len, 1));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
-		for (uint32_t j = LODE_AT(profile->cost_starts, uint32_t, i); j < end; j++)
-			if (LODE_AT(profile->costs, LodeCost, j).event == event)
-				values[i] += LODE_AT(profile->costs, LodeCost, j).value;
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
+		uint32_t end = LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
+		for (uint32_t j = LODE_AT(profile->code.cost_starts, uint32_t, i); j < end; j++)
+			if (LODE_AT(profile->code.costs, LodeCost, j).event == event)
+				values[i] += LODE_AT(profile->code.costs, LodeCost, j).value;
 	}
 	return values;
 }
@@ -160,10 +160,10 @@ static void charge(
 	LodeProfile *profile, const LodeCauses *causes, const LodeJoinCause *cause, GArray *charged)
 {
 	g_autofree double *sampled = values_of(profile, cause->sampled);
-	g_autofree double *values = g_new(double, MAX(profile->instructions->len, 1));
+	g_autofree double *values = g_new(double, MAX(profile->code.instructions->len, 1));
 
 	describe(profile, cause, lode_causes_charge(causes, sampled, values));
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const Charged row = {i, {cause->charged, values[i]}};
 		if (values[i] != 0)
 			g_array_append_val(charged, row);
@@ -176,12 +176,12 @@ LODE_ORDER(compare_charged, Charged, LODE_ASCENDING(instruction), LODE_ASCENDING
 static void merge(LodeProfile *profile, const GArray *charged)
 {
 	GArray *merged = lode_large_array_new(
-		sizeof(LodeCost), (size_t)profile->costs->len + charged->len);
+		sizeof(LodeCost), (size_t)profile->code.costs->len + charged->len);
 	guint next = 0;
 	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t *end = &LODE_AT(profile->cost_starts, uint32_t, i + 1);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
+		uint32_t *end = &LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
 		while (at < *end ||
 			(next < charged->len && LODE_AT(charged, Charged, next).instruction == i)) {
 			const Charged *row =
@@ -190,17 +190,19 @@ static void merge(LodeProfile *profile, const GArray *charged)
 					? &LODE_AT(charged, Charged, next)
 					: NULL;
 			bool is_old = at < *end &&
-			              (row == NULL || LODE_AT(profile->costs, LodeCost, at).event <
-							      row->cost.event);
-			LodeCost cost = is_old ? LODE_AT(profile->costs, LodeCost, at) : row->cost;
+			              (row == NULL ||
+					      LODE_AT(profile->code.costs, LodeCost, at).event <
+						      row->cost.event);
+			LodeCost cost = is_old ? LODE_AT(profile->code.costs, LodeCost, at)
+			                       : row->cost;
 			at += is_old;
 			next += !is_old;
 			g_array_append_val(merged, cost);
 		}
 		*end = merged->len;
 	}
-	g_array_unref(profile->costs);
-	profile->costs = merged;
+	g_array_unref(profile->code.costs);
+	profile->code.costs = merged;
 }
 
 /* The weight, as sampled, that stands for the executions. */
@@ -208,8 +210,8 @@ static double inferred_from(const LodeProfile *profile, const LodeJoinEvents *ev
 {
 	for (guint i = 0; i < events->causes->len; i++) {
 		const LodeJoinCause *cause = &LODE_AT(events->causes, LodeJoinCause, i);
-		if (cause->charged == profile->weight_event ||
-			cause->sampled == profile->weight_event)
+		if (cause->charged == profile->code.weight_event ||
+			cause->sampled == profile->code.weight_event)
 			return lode_profile_event(profile, cause->sampled)->total;
 	}
 	return 0;
@@ -224,7 +226,7 @@ void lode_join_causes(LodeProfile *profile, const LodeJoinCode *codes, const Lod
 	g_autofree uint8_t *marks = mark_instructions(profile, codes);
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
 	g_autoptr(GArray) ways = NULL;
-	if (profile->frequency == LODE_FREQUENCY_INFERRED) {
+	if (profile->run.frequency == LODE_FREQUENCY_INFERRED) {
 		ways = lode_join_ways(profile, codes, marks);
 		lode_causes_take_ways(causes, (const LodeCauseWay *)(void *)ways->data, ways->len,
 			inferred_from(profile, events));

@@ -85,9 +85,9 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 		                 lode_register_use_cache_decode(scratch->uses, &node->use,
 					 code + offset, own->length, instruction->address);
 		node->count = instruction->count;
-		node->weight = self->profile->weight_event != LODE_NONE
-		                       ? lode_profile_event_value(
-						 self->profile, self->profile->weight_event, index)
+		node->weight = self->profile->code.weight_event != LODE_NONE
+		                       ? lode_profile_event_value(self->profile,
+						 self->profile->code.weight_event, index)
 		                       : 0;
 		lode_loop_bounds_set_latencies(self->core, node);
 	}
@@ -103,15 +103,16 @@ typedef struct {
 
 static EdgeWalk edge_walk(const LodeProfile *profile, const LodeFunction *function)
 {
-	const LodeEdge *edges = (const LodeEdge *)(const void *)profile->edges->data;
+	const LodeEdge *edges = (const LodeEdge *)(const void *)profile->code.edges->data;
 	uint32_t first = function->first_instruction, end = first + function->n_instructions;
 
 	return (EdgeWalk){
 		.profile = profile,
 		.first = first,
 		.n = function->n_instructions,
-		.edge = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < first),
-		.end_edge = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < end),
+		.edge = LODE_PARTITION_POINT(profile->code.edges->len, i, edges[i].source < first),
+		.end_edge = LODE_PARTITION_POINT(
+			profile->code.edges->len, i, edges[i].source < end),
 	};
 }
 
@@ -126,7 +127,7 @@ static bool next_edge(EdgeWalk *self, LodeEdge *out)
 			return true;
 	}
 	while (self->edge < self->end_edge) {
-		*out = LODE_AT(self->profile->edges, LodeEdge, self->edge++);
+		*out = LODE_AT(self->profile->code.edges, LodeEdge, self->edge++);
 		bool is_inside = out->kind != LODE_EDGE_CALL && out->kind != LODE_EDGE_RETURN &&
 		                 out->target - self->first < self->n;
 		out->source -= self->first;
@@ -493,14 +494,14 @@ static void carry_times(const Finding *self, const GArray *times)
 {
 	LodeProfile *profile = self->profile;
 	Scratch *scratch = &self->scratch[0];
-	uint32_t weight = profile->weight_event;
+	uint32_t weight = profile->code.weight_event;
 	g_auto(LodeLoopShares) shares = {0};
 	g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
 	AtHand at_hand;
 
-	if (weight == LODE_NONE || profile->n_samples <= 0)
+	if (weight == LODE_NONE || profile->run.n_samples <= 0)
 		return;
-	double sample_weight = lode_profile_event(profile, weight)->total / profile->n_samples;
+	double sample_weight = lode_profile_event(profile, weight)->total / profile->run.n_samples;
 	lode_loop_shares_init(&shares);
 	for (guint i = 0; i < times->len; i++) {
 		const LodeLoopTime *time = &LODE_AT(times, LodeLoopTime, i);
@@ -581,7 +582,7 @@ static void add_loops(LodeProfile *profile, const GArray *loops)
 void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes)
 {
 	g_autoptr(LodeCore) core = lode_core_new(images->context->processor);
-	uint32_t weight = profile->weight_event;
+	uint32_t weight = profile->code.weight_event;
 	unsigned n_workers = images->n_workers;
 	Finding finding = {
 		.profile = profile,
@@ -597,11 +598,11 @@ void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, L
 
 	for (unsigned i = 0; i < n_workers; i++)
 		scratch_init(&finding.scratch[i]);
-	lode_worker_pool_run(profile->functions->len, n_workers, find_in_function, &finding);
+	lode_worker_pool_run(profile->code.functions->len, n_workers, find_in_function, &finding);
 	for (unsigned i = 0; i < n_workers; i++)
 		add_loops(profile, finding.scratch[i].loops);
 	g_array_sort(profile->loops, compare_heads);
-	profile->core = lode_profile_intern(profile, core->name);
+	profile->run.core = lode_profile_intern(profile, core->name);
 	g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
 	for (unsigned i = 0; i < n_workers; i++) {
 		const GArray *found = finding.scratch[i].found_times;

@@ -90,7 +90,7 @@ static uint32_t observed_facts(const LodeJoinCode *code, const LodeObservedInstr
 typedef struct {
 	const LodeProfile *profile;
 	LodeJoinCode *codes;
-	uint32_t *first_edges; /* × (instructions + 1): of profile->edges, by source */
+	uint32_t *first_edges; /* × (instructions + 1): of profile->code.edges, by source */
 } Forks;
 
 /* Where an instruction leads inside its function, without calls. */
@@ -119,10 +119,10 @@ static Ways find_ways(const Forks *self, uint32_t instruction)
 	uint32_t end = self->first_edges[instruction + 1];
 	Ways ways = {.passed = MAX(own->next_count, 0)};
 
-	if (own->next_count >= 0 && instruction + 1 < self->profile->instructions->len)
+	if (own->next_count >= 0 && instruction + 1 < self->profile->code.instructions->len)
 		add_target(self, instruction, instruction + 1, &ways);
 	for (uint32_t i = self->first_edges[instruction]; i < end; i++) {
-		const LodeEdge *edge = &LODE_AT(self->profile->edges, LodeEdge, i);
+		const LodeEdge *edge = &LODE_AT(self->profile->code.edges, LodeEdge, i);
 		if (edge->kind == LODE_EDGE_TAKEN)
 			ways.taken += edge->count;
 		if (edge->kind == LODE_EDGE_FALL_THROUGH)
@@ -144,11 +144,12 @@ static bool has_weight(const Forks *self, uint32_t head)
 {
 	const LodeProfile *profile = self->profile;
 
-	if (lode_profile_event_value(profile, profile->weight_event, head) > 0)
+	if (lode_profile_event_value(profile, profile->code.weight_event, head) > 0)
 		return true;
 	const Ways on = leads_on(&self->codes[head]) ? find_ways(self, head) : (Ways){0};
 	for (unsigned i = 0; i < on.n; i++)
-		if (lode_profile_event_value(profile, profile->weight_event, on.targets[i]) > 0)
+		if (lode_profile_event_value(profile, profile->code.weight_event, on.targets[i]) >
+			0)
 			return true;
 	return false;
 }
@@ -163,7 +164,7 @@ static void observe(const Forks *self, uint32_t branch, double *out_steps, doubl
 {
 	const LodeWindows *windows = self->profile->windows;
 	const LodeInstruction *own = lode_profile_instruction(self->profile, branch);
-	bool has_next = branch + 1 < self->profile->instructions->len &&
+	bool has_next = branch + 1 < self->profile->code.instructions->len &&
 	                own[1].function == own->function &&
 	                own[1].address == own->address + self->codes[branch].length;
 	const LodeObservedEdge *passed =
@@ -179,13 +180,13 @@ static bool is_fork(const Forks *self, uint32_t branch, const Ways *ways)
 	double steps = 0, passed = 0;
 
 	/* Windows have some of what was counted, or of another run. */
-	if (self->profile->frequency == LODE_FREQUENCY_EXACT)
+	if (self->profile->run.frequency == LODE_FREQUENCY_EXACT)
 		return are_both(ways->taken, ways->passed);
 	if (self->profile->windows != NULL)
 		observe(self, branch, &steps, &passed);
 	if (steps >= LODE_OBSERVED_STEPS)
 		return are_both(steps - passed, passed);
-	if (self->profile->frequency != LODE_FREQUENCY_INFERRED)
+	if (self->profile->run.frequency != LODE_FREQUENCY_INFERRED)
 		return are_both(ways->taken, ways->passed);
 	return ways->n == 2 && has_weight(self, ways->targets[0]) &&
 	       has_weight(self, ways->targets[1]);
@@ -208,13 +209,13 @@ static void mark_after(const Forks *self, const Ways *ways)
 
 static void find_forks(const LodeProfile *profile, LodeJoinCode *codes)
 {
-	uint32_t n = profile->instructions->len, edge = 0;
+	uint32_t n = profile->code.instructions->len, edge = 0;
 	g_autofree uint32_t *first_edges = g_new(uint32_t, n + 1);
 	const Forks self = {profile, codes, first_edges};
 
 	for (uint32_t i = 0; i <= n; i++) {
-		while (edge < profile->edges->len &&
-			LODE_AT(profile->edges, LodeEdge, edge).source < i)
+		while (edge < profile->code.edges->len &&
+			LODE_AT(profile->code.edges, LodeEdge, edge).source < i)
 			edge++;
 		first_edges[i] = edge;
 	}

@@ -118,7 +118,7 @@ int lode_used_members_of_line(LodeUsedMembers *self, const LodeMemorySample *sam
 	const LodeMemory *memory = self->profile->memory;
 
 	if (sample->object == LODE_NONE || sample->access_function == LODE_NONE ||
-		self->objects->operands->len < self->profile->instructions->len)
+		self->objects->operands->len < self->profile->code.instructions->len)
 		return -1;
 	const LodeDataObject *object = &LODE_AT(memory->objects, LodeDataObject, sample->object);
 	if (object->type == LODE_NONE || object->member == LODE_NONE)

@@ -7,6 +7,7 @@
 #include "ingest/sampled/sampled_columns.h"
 #include "ingest/windows/window_reading.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 
 #include <string.h>
 

@@ -957,7 +957,7 @@ LodeWaits *lode_sampled_waits_name(LodeSampledWaits *self, LodeProfile *profile)
 	lode_busy_processors_split(profile, waits, &self->times, self->threads);
 	g_array_sort(waits->rows, compare_waits);
 	number_rows(self, waits);
-	profile->n_processors = self->times.n_processors;
+	profile->run.n_processors = self->times.n_processors;
 	waits->clock_ns = self->clock_ns;
 	waits->running_ns = self->running_ns;
 	waits->waiting_ns = self->waiting_ns;

@@ -57,7 +57,7 @@ bool lode_loop_table_check(const LodeProfile *profile, GError **error)
 	const GArray *rows = profile->loops;
 	size_t counts[LODE_N_TARGETS] = {0};
 
-	counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
+	counts[LODE_TARGET_INSTRUCTIONS] = profile->code.instructions->len;
 	if (!lode_row_tables_check(&table, 1, profile, counts, error))
 		return false;
 	for (guint i = 1; i < rows->len; i++)

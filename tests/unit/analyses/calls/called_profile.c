@@ -7,7 +7,7 @@ LodeProfile *called_profile_new(const CalledFunction *functions, guint n)
 {
 	LodeProfile *self = lode_profile_new();
 
-	self->weight_event = lode_profile_add_event(
+	self->code.weight_event = lode_profile_add_event(
 		self, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	for (guint i = 0; i < n; i++) {
 		made_image(self, functions[i].image);
@@ -29,7 +29,7 @@ uint32_t add_stack(LodeProfile *self, uint32_t function, uint32_t line, uint32_t
 
 	frame.address = 0;
 	if (location != LODE_NONE) {
-		frame.file = LODE_AT(self->locations, LodeLocation, location).file;
+		frame.file = LODE_AT(self->code.locations, LodeLocation, location).file;
 		frame.line = line;
 	}
 	return made_stack(self, frame, outer);
@@ -41,5 +41,5 @@ void add_samples(LodeProfile *self, uint32_t stack, guint n)
 
 	g_array_append_val(self->stacks->samples, sample);
 	lode_profile_event(self, 0)->total += 10 * n;
-	self->n_samples += n;
+	self->run.n_samples += n;
 }

@@ -33,7 +33,7 @@ static void add_call(LodeProfile *profile, uint32_t caller, uint32_t callee, dou
 
 static const LodeEdge *edge_at(const LodeProfile *profile, guint i)
 {
-	return &LODE_AT(profile->edges, LodeEdge, i);
+	return &LODE_AT(profile->code.edges, LodeEdge, i);
 }
 
 /* main calls a and b, both call work, which costs 90: 60 for a's 40 calls, 30 for b's 20. A jump is
@@ -100,7 +100,7 @@ static bool is_outer(const LodeProfile *profile, bool reach[MOST][MOST], guint i
 static bool is_whole(
 	const LodeProfile *profile, bool reach[MOST][MOST], const double *found, uint32_t function)
 {
-	for (guint i = 0; i < profile->edges->len; i++)
+	for (guint i = 0; i < profile->code.edges->len; i++)
 		if (is_outer(profile, reach, i) &&
 			is_one_cycle(reach, edge_at(profile, i)->source, function) &&
 			isnan(found[i]))
@@ -113,10 +113,10 @@ static double cost_of_cycle(
 {
 	double cost = 0;
 
-	for (guint i = 0; i < profile->functions->len; i++)
+	for (guint i = 0; i < profile->code.functions->len; i++)
 		if (is_one_cycle(reach, i, function))
 			cost += lode_profile_instruction(profile, i)->count;
-	for (guint i = 0; i < profile->edges->len; i++)
+	for (guint i = 0; i < profile->code.edges->len; i++)
 		if (is_outer(profile, reach, i) &&
 			is_one_cycle(reach, edge_at(profile, i)->source, function))
 			cost += found[i];
@@ -128,7 +128,7 @@ static double calls_into_cycle(
 {
 	double calls = 0;
 
-	for (guint i = 0; i < profile->edges->len; i++)
+	for (guint i = 0; i < profile->code.edges->len; i++)
 		if (is_outer(profile, reach, i) &&
 			is_one_cycle(reach, edge_at(profile, i)->target, function))
 			calls += edge_at(profile, i)->count;
@@ -138,20 +138,20 @@ static double calls_into_cycle(
 static void find_naively(const LodeProfile *profile, double *out_found)
 {
 	bool reach[MOST][MOST] = {{false}};
-	guint n = profile->functions->len;
+	guint n = profile->code.functions->len;
 	bool is_done = false;
 
-	for (guint i = 0; i < profile->edges->len; i++)
+	for (guint i = 0; i < profile->code.edges->len; i++)
 		reach[edge_at(profile, i)->source][edge_at(profile, i)->target] = true;
 	for (guint k = 0; k < n; k++)
 		for (guint i = 0; i < n; i++)
 			for (guint j = 0; j < n; j++)
 				reach[i][j] |= reach[i][k] && reach[k][j];
-	for (guint i = 0; i < profile->edges->len; i++)
+	for (guint i = 0; i < profile->code.edges->len; i++)
 		out_found[i] = is_outer(profile, reach, i) ? NAN : 0;
 	while (!is_done) {
 		is_done = true;
-		for (guint i = 0; i < profile->edges->len; i++) {
+		for (guint i = 0; i < profile->code.edges->len; i++) {
 			const LodeEdge *edge = edge_at(profile, i);
 			if (!isnan(out_found[i]))
 				continue;
@@ -178,7 +178,7 @@ static void test_random(void)
 				(uint32_t)random_int_range(0, (gint32)n), random_int_range(1, 50));
 		find_naively(profile, expected);
 		g_autofree double *found = lode_call_costs_new(profile, 0);
-		for (guint i = 0; i < profile->edges->len; i++)
+		for (guint i = 0; i < profile->code.edges->len; i++)
 			g_assert_cmpfloat_with_epsilon(found[i], expected[i], 1e-6);
 	}
 }

@@ -191,7 +191,7 @@ static void test_no_calls(void)
 	/* A row may stand for several samples. */
 	LODE_AT(profile->stacks->samples, LodeStackSample, 3).n_more = 4;
 	profile->stacks->has_chains = false;
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
 	g_assert_cmpint(costs->source, ==, LODE_CALLS_UNKNOWN);
 	g_assert_true(isnan(inclusive_of(costs, "work")));
@@ -347,9 +347,9 @@ static void add_cost(LodeProfile *profile, uint32_t instruction, double value)
 {
 	const LodeCost cost = {0, value};
 
-	g_array_append_val(profile->costs, cost);
-	for (uint32_t i = instruction + 1; i < profile->cost_starts->len; i++)
-		LODE_AT(profile->cost_starts, uint32_t, i) = profile->costs->len;
+	g_array_append_val(profile->code.costs, cost);
+	for (uint32_t i = instruction + 1; i < profile->code.cost_starts->len; i++)
+		LODE_AT(profile->code.cost_starts, uint32_t, i) = profile->code.costs->len;
 }
 
 static LodeProfile *counted_profile(const char *const *names, guint n)
@@ -358,7 +358,7 @@ static LodeProfile *counted_profile(const char *const *names, guint n)
 
 	lode_stacks_free(profile->stacks);
 	profile->stacks = NULL;
-	profile->frequency = LODE_FREQUENCY_EXACT;
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
 	return profile;
 }
 
@@ -387,7 +387,7 @@ static void test_inferred_calls(void)
 {
 	g_autoptr(LodeProfile) profile = counted_profile(known_names, N_KNOWN);
 
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	add_cost(profile, WORK, 100);
 	add_edge(profile, MAIN, WORK, LODE_EDGE_CALL, 1);
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);

@@ -356,7 +356,7 @@ static LodeProfile *profile_new(void)
 {
 	LodeProfile *profile = lode_profile_new();
 
-	profile->weight_event = lode_profile_add_event(
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	for (uint32_t i = 0; i < N; i++) {
 		made_image(profile, functions[i].image);

@@ -460,13 +460,13 @@ static LodeProfile *profile_of_calls(bool has_bound_stub)
 	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
 	uint32_t end = 0;
 
-	g_array_set_size(profile->cost_starts, 0);
+	g_array_set_size(profile->code.cost_starts, 0);
 	for (guint i = 0; i <= N_FUNCTIONS; i++) {
-		g_array_append_val(profile->cost_starts, end);
+		g_array_append_val(profile->code.cost_starts, end);
 		if (i == N_FUNCTIONS || costs[i] == 0)
 			continue;
 		const LodeCost cost = {0, costs[i]};
-		g_array_append_val(profile->costs, cost);
+		g_array_append_val(profile->code.costs, cost);
 		lode_profile_event(profile, 0)->total += costs[i];
 		end++;
 	}
@@ -487,7 +487,7 @@ static void test_counted(void)
 	LodeProfile *profile = profile_of_calls(true);
 	Scene self;
 
-	profile->frequency = LODE_FREQUENCY_EXACT;
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
 	scene_init(&self, profile);
 	g_assert_cmpint(self.services->source, ==, LODE_CALLS_FROM_COUNTS);
 	check_service(&self, STRLEN, "100: main main.c:10 70, work work.c:11 30, nobody 0");
@@ -503,7 +503,7 @@ static void test_inferred(void)
 	LodeProfile *profile = profile_of_calls(false);
 	Scene self;
 
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	scene_init(&self, profile);
 	g_assert_cmpint(self.services->source, ==, LODE_CALLS_INFERRED);
 	check_service(&self, STRLEN, "100: main main.c:10 70, work work.c:11 30, nobody 0");

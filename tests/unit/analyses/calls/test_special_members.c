@@ -69,7 +69,7 @@ static void test_implicit(void)
 	g_autoptr(LodeProfile) profile = lode_profile_new();
 	const LodeInstruction row = {.size = 4};
 
-	profile->weight_event = lode_profile_add_event(
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	made_image(profile, "/home/me/program");
 	made_function(profile, (LodeFunction){.name = (char *)"A::A(A const&)"});

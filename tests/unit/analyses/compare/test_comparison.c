@@ -43,20 +43,20 @@ static LodeProfile *record_again(const PlantedCosts *costs, double (*factor)(uin
 	LodeProfile *profile = planted_profile_new(costs).profile;
 	double total = 0;
 
-	profile->n_samples = 0;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	profile->run.n_samples = 0;
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		double scale = factor(lode_profile_instruction(profile, i)->function);
-		for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, i);
-			c < LODE_AT(profile->cost_starts, uint32_t, i + 1); c++) {
-			LodeCost *cost = &LODE_AT(profile->costs, LodeCost, c);
+		for (uint32_t c = LODE_AT(profile->code.cost_starts, uint32_t, i);
+			c < LODE_AT(profile->code.cost_starts, uint32_t, i + 1); c++) {
+			LodeCost *cost = &LODE_AT(profile->code.costs, LodeCost, c);
 			double n = draw_poisson(scale * cost->value / 100000);
 			/* 0 is no value. */
 			cost->value = n > 0 ? n * 100000 : 1e-3;
 			total += cost->value;
-			profile->n_samples += n;
+			profile->run.n_samples += n;
 		}
 	}
-	lode_profile_event(profile, profile->weight_event)->total = total;
+	lode_profile_event(profile, profile->code.weight_event)->total = total;
 	return profile;
 }
 
@@ -117,7 +117,7 @@ static void give_code(LodeProfile *first, LodeProfile *second)
 {
 	static const char lea[] = {0x48, (char)0x8d, 0x04, 0x08};
 
-	for (guint f = 0; f < first->functions->len; f++) {
+	for (guint f = 0; f < first->code.functions->len; f++) {
 		LodeFunction *one = lode_profile_function(first, f);
 		g_autoptr(GString) code = g_string_new(NULL);
 		for (uint32_t i = 0; i < one->n_instructions; i++)
@@ -130,7 +130,7 @@ static void give_code(LodeProfile *first, LodeProfile *second)
 /* As the recorder measured it: each run takes `factor` times as long. */
 static void give_speed(LodeProfile *profile, double factor)
 {
-	profile->speed = (LodeMachineSpeed){
+	profile->run.speed = (LodeMachineSpeed){
 		.runs = 20,
 		.chain_ns = 0.25 * factor,
 		.chain_scatter = 0.01,
@@ -197,7 +197,7 @@ static void test_other_data(void)
 		for (int is_measured = 0; is_measured < 2; is_measured++) {
 			give_speed(first, 1);
 			give_speed(second, 1);
-			second->speed.runs *= is_measured;
+			second->run.speed.runs *= is_measured;
 			g_autoptr(LodeComparison) comparison = compared(first, second);
 			const LodeComparedRows *rows = &comparison->kinds[LODE_COMPARED_FUNCTION];
 			g_assert_true(comparison->speed.is_measured == is_measured);
@@ -230,7 +230,7 @@ static void test_counted_alone_divide(void)
 		g_autoptr(LodeProfile) second = record_again(&costs, two_longer);
 		bool is_counted = ways[i] == LODE_FREQUENCY_EXACT ||
 		                  ways[i] == LODE_FREQUENCY_GIVEN;
-		second->frequency = ways[i];
+		second->run.frequency = ways[i];
 		g_autoptr(LodeComparison) comparison = compared(first, second);
 		g_assert_true(comparison->is_counted == is_counted);
 		for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
@@ -251,11 +251,11 @@ static void test_totals(void)
 	g_autoptr(LodeProfile) first = record_again(&costs, same);
 	g_autoptr(LodeProfile) second = record_again(&costs, same);
 
-	first->user_seconds = 1;
-	first->system_seconds = 9;
-	second->user_seconds = 0.6;
-	second->system_seconds = 0.4;
-	first->wall_seconds = 11;
+	first->run.user_seconds = 1;
+	first->run.system_seconds = 9;
+	second->run.user_seconds = 0.6;
+	second->run.system_seconds = 0.4;
+	first->run.wall_seconds = 11;
 	g_autoptr(LodeComparison) comparison = compared(first, second);
 	const LodeComparedTotal *kernel = &comparison->totals[LODE_TOTAL_KERNEL];
 	const LodeComparedTotal *user = &comparison->totals[LODE_TOTAL_USER];
@@ -308,13 +308,13 @@ static void test_two_longer(void)
 /* Moves most samples of every other instruction to the next one, or of that one back. */
 static void move_samples(LodeProfile *profile)
 {
-	for (uint32_t i = 0; i + 1 < profile->instructions->len; i += 2) {
-		uint32_t from = LODE_AT(profile->cost_starts, uint32_t, i);
-		uint32_t to = LODE_AT(profile->cost_starts, uint32_t, i + 1);
-		if (to == from || to == LODE_AT(profile->cost_starts, uint32_t, i + 2))
+	for (uint32_t i = 0; i + 1 < profile->code.instructions->len; i += 2) {
+		uint32_t from = LODE_AT(profile->code.cost_starts, uint32_t, i);
+		uint32_t to = LODE_AT(profile->code.cost_starts, uint32_t, i + 1);
+		if (to == from || to == LODE_AT(profile->code.cost_starts, uint32_t, i + 2))
 			continue;
-		double *values[] = {&LODE_AT(profile->costs, LodeCost, from).value,
-			&LODE_AT(profile->costs, LodeCost, to).value};
+		double *values[] = {&LODE_AT(profile->code.costs, LodeCost, from).value,
+			&LODE_AT(profile->code.costs, LodeCost, to).value};
 		int source = random_int_range(0, 2);
 		double moved = 0.8 * fmin(*values[0], *values[1]);
 		*values[source] -= moved;
@@ -385,7 +385,7 @@ static void give_lines(LodeProfile *profile)
 	uint32_t own = lode_profile_location(profile, "/home/me/a.c", 8, NULL);
 	uint32_t header = lode_profile_location(profile, "/usr/include/c++/12/map", 99, "find");
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		lode_profile_instruction(profile, i)->location = i % 3 == 0 ? header : own;
 		if (i % 3 == 0)
 			lode_profile_set_inlining(
@@ -396,7 +396,7 @@ static void give_lines(LodeProfile *profile)
 /* The two lines of each function; `is_swapped`: with each other's code. */
 static void give_two_lines(LodeProfile *profile, bool is_swapped)
 {
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeInstruction *one = lode_profile_instruction(profile, i);
 		bool is_second = (i % 4 == 0) != is_swapped;
 		one->location = lode_profile_location(
@@ -444,7 +444,7 @@ static void test_unused(void)
 		g_autoptr(LodeProfile) second = record_again(&costs, same);
 		LodeProfile *const profiles[] = {first, second};
 		for (int side = 0; side < 2; side++) {
-			LodeImage *image = &LODE_AT(profiles[side]->images, LodeImage, 0);
+			LodeImage *image = &LODE_AT(profiles[side]->code.images, LodeImage, 0);
 			image->kind = LODE_IMAGE_FILE;
 			image->build_id = lode_profile_intern(
 				profiles[side], build_ids[side == 1 && is_other]);
@@ -469,9 +469,9 @@ static double weight_of_function(const LodeProfile *profile, uint32_t function)
 {
 	double weight = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (lode_profile_instruction(profile, i)->function == function)
-			weight += lode_profile_event_value(profile, profile->weight_event, i);
+			weight += lode_profile_event_value(profile, profile->code.weight_event, i);
 	return weight;
 }
 
@@ -487,7 +487,7 @@ static void test_versions(void)
 	unsigned n_rows = 0;
 
 	for (int side = 0; side < 2; side++) {
-		LODE_AT(profiles[side]->images, LodeImage, 0).kind = LODE_IMAGE_JIT;
+		LODE_AT(profiles[side]->code.images, LodeImage, 0).kind = LODE_IMAGE_JIT;
 		for (uint32_t f = 0; f < n_versions[side]; f++) {
 			lode_profile_function(profiles[side], f)->name = lode_profile_intern(
 				profiles[side], "made");
@@ -513,8 +513,8 @@ static double weight_of_thirds(const LodeProfile *profile)
 {
 	double weight = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i += 3)
-		weight += lode_profile_event_value(profile, profile->weight_event, i);
+	for (uint32_t i = 0; i < profile->code.instructions->len; i += 3)
+		weight += lode_profile_event_value(profile, profile->code.weight_event, i);
 	return weight;
 }
 
@@ -554,10 +554,10 @@ static void test_odd(void)
 	expect_refusal(profile, other, LODE_ERROR_UNSUPPORTED);
 	lode_profile_event(other, 0)->total = lode_profile_event(profile, 0)->total;
 	/* Counts and samples that are absurd. */
-	for (guint i = 0; i < other->instructions->len; i++)
+	for (guint i = 0; i < other->code.instructions->len; i++)
 		lode_profile_instruction(other, i)->count = i % 3 == 0 ? 0 : 1e15;
-	other->n_samples = 1e15;
-	other->frequency = LODE_FREQUENCY_EXACT;
+	other->run.n_samples = 1e15;
+	other->run.frequency = LODE_FREQUENCY_EXACT;
 	g_autoptr(LodeComparison) comparison = compared(profile, other);
 	for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
 		for (guint i = 0; i < comparison->kinds[kind].rows->len; i++) {

@@ -24,7 +24,7 @@ static LodeProfile *new_profile(void)
 		LodeInstruction one = {.address = i, .block = LODE_NONE, .location = LODE_NONE};
 		if (i / 2 < N_LINES - 1)
 			one.location = lode_profile_location(profile, "/src/a.c", 1 + i / 2, NULL);
-		g_array_append_val(profile->instructions, one);
+		g_array_append_val(profile->code.instructions, one);
 	}
 	return profile;
 }

@@ -53,7 +53,7 @@ static void add_function(
 	LodeProfile *profile, const char *name, const Code *code, LodeFunctionSource source)
 {
 	g_autoptr(GByteArray) bytes = g_byte_array_new();
-	uint64_t address = 0x1000 * (profile->functions->len + 1);
+	uint64_t address = 0x1000 * (profile->code.functions->len + 1);
 	uint32_t index = made_function(profile,
 		(LodeFunction){.source = source, .name = (char *)name, .address = address});
 
@@ -139,7 +139,7 @@ static void test_names(void)
 
 static uint32_t find(const LodeProfile *profile, const char *name)
 {
-	for (uint32_t f = 0; f < profile->functions->len; f++)
+	for (uint32_t f = 0; f < profile->code.functions->len; f++)
 		if (strcmp(lode_profile_function(profile, f)->name, name) == 0)
 			return f;
 	g_assert_not_reached();
@@ -236,8 +236,8 @@ static LodeFunctionPairs *match_bytes(
 		.size = size,
 		.code = g_bytes_new(b, size)};
 
-	g_array_append_val(first->functions, one);
-	g_array_append_val(second->functions, other);
+	g_array_append_val(first->code.functions, one);
+	g_array_append_val(second->code.functions, other);
 	return match(first, second);
 }
 
@@ -326,7 +326,7 @@ static void test_inlined(void)
 	for (uint32_t i = 0; i < G_N_ELEMENTS(expected); i++)
 		g_assert_cmpuint(found[i], ==, expected[i]);
 	g_autofree uint32_t *none = lode_inlined_functions_find(both, pairs, 0);
-	for (guint i = 0; i < first->instructions->len; i++)
+	for (guint i = 0; i < first->code.instructions->len; i++)
 		g_assert_cmpuint(none[i], ==, LODE_NONE);
 }
 
@@ -399,8 +399,8 @@ static void test_moved(void)
 		add_function(first, "f", &a, LODE_FUNCTION_SYMBOL);
 		add_function(second, "f", &b, LODE_FUNCTION_SYMBOL);
 		if (has_copy) {
-			g_array_remove_range(second->instructions, 0, block.n);
-			g_array_remove_range(second->cost_starts, 1, block.n);
+			g_array_remove_range(second->code.instructions, 0, block.n);
+			g_array_remove_range(second->code.cost_starts, 1, block.n);
 			lode_profile_function(second, 0)->n_instructions -= block.n;
 		}
 		g_autoptr(LodeFunctionPairs) pairs = match(first, second);

@@ -5,23 +5,23 @@
 
 static void add_function(LodeProfile *profile, const char *file, uint32_t first, uint32_t last)
 {
-	g_autofree char *name = g_strdup_printf("f%u", profile->functions->len);
+	g_autofree char *name = g_strdup_printf("f%u", profile->code.functions->len);
 	LodeFunction function = {.name = lode_profile_intern(profile, name),
-		.first_instruction = profile->instructions->len,
+		.first_instruction = profile->code.instructions->len,
 		.n_instructions = last - first + 1};
 
 	for (uint32_t line = first; line <= last; line++) {
-		LodeInstruction one = {.address = profile->instructions->len,
+		LodeInstruction one = {.address = profile->code.instructions->len,
 			.block = LODE_NONE,
-			.function = profile->functions->len,
+			.function = profile->code.functions->len,
 			.location = lode_profile_location(profile, file, line, NULL)};
-		g_array_append_val(profile->instructions, one);
+		g_array_append_val(profile->code.instructions, one);
 	}
 	const LodeImage image = {.path = lode_profile_intern(profile, "/src/app")};
 
-	if (profile->images->len == 0)
-		g_array_append_val(profile->images, image);
-	g_array_append_val(profile->functions, function);
+	if (profile->code.images->len == 0)
+		g_array_append_val(profile->code.images, image);
+	g_array_append_val(profile->code.functions, function);
 }
 
 static void test_lines(void)

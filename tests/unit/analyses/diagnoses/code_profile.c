@@ -11,13 +11,13 @@ LodeProfile *code_profile_new(void)
 {
 	LodeProfile *self = made_profile("cpu-clock", LODE_EVENT_SAMPLED, "/home/me/program");
 
-	self->frequency = LODE_FREQUENCY_INFERRED;
+	self->run.frequency = LODE_FREQUENCY_INFERRED;
 	return self;
 }
 
 static uint64_t next_address(const LodeProfile *self)
 {
-	return 0x1000 + 4 * self->instructions->len;
+	return 0x1000 + 4 * self->code.instructions->len;
 }
 
 uint32_t code_profile_function(LodeProfile *self, const char *name)
@@ -36,12 +36,12 @@ uint32_t code_profile_block(LodeProfile *self, uint8_t depth, bool is_head)
 
 uint32_t code_profile_add(LodeProfile *self, const char *attributes, double weight)
 {
-	LodeFunction *function = lode_profile_function(self, self->functions->len - 1);
+	LodeFunction *function = lode_profile_function(self, self->code.functions->len - 1);
 	const LodeInstruction row = {.address = next_address(self), .count = 1, .size = 4};
 
 	function->size += row.size;
 	if (function->n_blocks > 0)
-		lode_profile_block(self, self->blocks->len - 1)->end = row.address + row.size;
+		lode_profile_block(self, self->code.blocks->len - 1)->end = row.address + row.size;
 	return made_instruction(self, row, attributes, weight);
 }
 
@@ -49,20 +49,20 @@ void code_profile_finish(LodeProfile *self)
 {
 	double total = 0;
 
-	g_array_sort(self->edges, compare_edges);
-	for (guint i = 0; i < self->costs->len; i++)
-		total += LODE_AT(self->costs, LodeCost, i).value;
-	lode_profile_event(self, self->weight_event)->total = self->n_samples = total;
+	g_array_sort(self->code.edges, compare_edges);
+	for (guint i = 0; i < self->code.costs->len; i++)
+		total += LODE_AT(self->code.costs, LodeCost, i).value;
+	lode_profile_event(self, self->code.weight_event)->total = self->run.n_samples = total;
 }
 
 void code_context_init(CodeContext *self, const LodeProfile *profile)
 {
 	*self = (CodeContext){
-		.functions = lode_costed_functions_new(profile, profile->weight_event, NULL),
+		.functions = lode_costed_functions_new(profile, profile->code.weight_event, NULL),
 		.own = lode_own_lines_new(profile, NULL)};
 	self->context = (LodeDiagnosisContext){.profile = profile,
-		.event = profile->weight_event,
-		.total = lode_profile_event(profile, profile->weight_event)->total,
+		.event = profile->code.weight_event,
+		.total = lode_profile_event(profile, profile->code.weight_event)->total,
 		.user = 1,
 		.own = self->own,
 		.costs = self->functions->costs,

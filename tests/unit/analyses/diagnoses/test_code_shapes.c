@@ -58,7 +58,7 @@ static LodeProfile *code_new(const char *text, bool is_loop)
 	lode_profile_block(profile, 0)->end = 0x1000 + code->len;
 	lode_profile_function(profile, 0)->code = g_bytes_new(code->data, code->len);
 	if (is_loop) {
-		made_edge(profile, profile->instructions->len - 1, 0, LODE_EDGE_TAKEN, 90);
+		made_edge(profile, profile->code.instructions->len - 1, 0, LODE_EDGE_TAKEN, 90);
 		lode_loops_add(profile, 0)->is_innermost = true;
 	}
 	code_profile_finish(profile);
@@ -108,7 +108,7 @@ static void test_bits(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = code_new(cases[i].code, true);
 		g_test_message("%s", cases[i].code);
-		for (uint32_t k = 0; k < profile->instructions->len; k++)
+		for (uint32_t k = 0; k < profile->code.instructions->len; k++)
 			g_assert_cmpint(
 				has_fact(profile, k, LODE_CODE_BITS), ==, cases[i].is_by_bits);
 		LODE_AT(profile->loops, LodeLoop, 0).is_innermost = false;
@@ -153,7 +153,7 @@ static void test_stored(void)
 		profile->windows = lode_windows_new();
 		g_array_append_val(profile->windows->instructions, seen);
 		g_test_message("%zu: %s", i, cases[i].code);
-		for (uint32_t k = 0; k < profile->instructions->len; k++)
+		for (uint32_t k = 0; k < profile->code.instructions->len; k++)
 			g_assert_cmpint(has_fact(profile, k, LODE_CODE_STORED), ==, k < cases[i].n);
 	}
 }
@@ -344,10 +344,10 @@ static void test_hidden_forks(void)
 		g_assert_cmpint(has_fact(profile, 3, LODE_CODE_FORK_OPEN), ==, cases[i].is_fork);
 		g_assert_false(has_fact(profile, 4, LODE_CODE_FORK_OPEN));
 		/* Counted executions have all ways. */
-		profile->frequency = LODE_FREQUENCY_EXACT;
+		profile->run.frequency = LODE_FREQUENCY_EXACT;
 		g_assert_false(has_fact(profile, 2, LODE_CODE_FORK_OPEN));
 		/* It was seen going one way. */
-		profile->frequency = LODE_FREQUENCY_INFERRED;
+		profile->run.frequency = LODE_FREQUENCY_INFERRED;
 		const LodeObservedEdge edge = {1, 2, LODE_OBSERVED_STEPS, 1};
 		profile->windows = lode_windows_new();
 		g_array_append_val(profile->windows->edges, edge);
@@ -630,7 +630,7 @@ static bool is_search(const char *text, uint32_t rounds, uint32_t exits, guint r
 		g_array_append_val(profile->memory->samples, sample);
 	}
 	return has_fact(profile, 0, LODE_CODE_SEARCH) &&
-	       has_fact(profile, profile->instructions->len - 1, LODE_CODE_SEARCH);
+	       has_fact(profile, profile->code.instructions->len - 1, LODE_CODE_SEARCH);
 }
 
 static void test_searches(void)

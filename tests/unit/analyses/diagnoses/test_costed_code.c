@@ -88,7 +88,7 @@ static void draw_graph(Graph *self, GRand *rand, uint32_t n_any)
 
 static void add_graph(LodeProfile *profile, const Graph *graph, GRand *rand)
 {
-	uint32_t first = profile->instructions->len;
+	uint32_t first = profile->code.instructions->len;
 
 	code_profile_function(profile, "f");
 	for (uint32_t i = 0; i < graph->n; i++) {
@@ -106,8 +106,10 @@ static void add_graph(LodeProfile *profile, const Graph *graph, GRand *rand)
 	}
 	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--)
 		made_edge(profile,
-			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->instructions->len),
-			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->instructions->len),
+			(uint32_t)g_rand_int_range(
+				rand, 0, (gint32)profile->code.instructions->len),
+			(uint32_t)g_rand_int_range(
+				rand, 0, (gint32)profile->code.instructions->len),
 			g_rand_boolean(rand) ? LODE_EDGE_CALL : LODE_EDGE_RETURN, 1);
 }
 
@@ -115,7 +117,7 @@ static void check_ways(const LodeProfile *profile, const LodeCostedCode *code)
 {
 	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		g_assert_cmpuint(code->way_starts[i], ==, at);
 		double count = i > 0 ? lode_profile_instruction(profile, i - 1)->next_count : -1;
 		if (count >= 0) {
@@ -123,8 +125,8 @@ static void check_ways(const LodeProfile *profile, const LodeCostedCode *code)
 			g_assert_cmpint(code->ways[at].kind, ==, LODE_EDGE_FALL_THROUGH);
 			g_assert_cmpfloat(code->ways[at++].count, ==, count);
 		}
-		for (guint e = 0; e < profile->edges->len; e++) {
-			const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, e);
+		for (guint e = 0; e < profile->code.edges->len; e++) {
+			const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, e);
 			if (edge->target != i)
 				continue;
 			g_assert_cmpuint(code->ways[at].source, ==, edge->source);
@@ -132,7 +134,7 @@ static void check_ways(const LodeProfile *profile, const LodeCostedCode *code)
 			g_assert_cmpfloat(code->ways[at++].count, ==, edge->count);
 		}
 	}
-	g_assert_cmpuint(code->way_starts[profile->instructions->len], ==, at);
+	g_assert_cmpuint(code->way_starts[profile->code.instructions->len], ==, at);
 }
 
 static void check_loops(
@@ -171,7 +173,7 @@ static void test_random(void)
 		for (int i = 0; i < 2; i++) {
 			draw_graph(&graphs[i], rand, round % 3);
 			find_natural_loops(&graphs[i]);
-			first[i] = profile->instructions->len;
+			first[i] = profile->code.instructions->len;
 			add_graph(profile, &graphs[i], rand);
 		}
 		code_profile_finish(profile);
@@ -205,7 +207,7 @@ static void check_facts(const LodeProfile *profile, const char *const *expected)
 
 	code_context_init(&context, profile);
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		g_autofree char *facts = facts_at(code, i);
 		g_assert_cmpstr(facts, ==, expected[i] != NULL ? expected[i] : "");
 	}
@@ -220,9 +222,9 @@ static LodeLoop *add_loop(LodeProfile *profile)
 	uint32_t head = code_profile_add(profile, "op:nop", 1);
 	made_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
 	code_profile_finish(profile);
-	profile->cycles_per_ns = 4;
-	profile->rates.read[LODE_RATE_MEMORY] = 10;
-	profile->rates.write[LODE_RATE_MEMORY] = 5;
+	profile->run.cycles_per_ns = 4;
+	profile->run.rates.read[LODE_RATE_MEMORY] = 10;
+	profile->run.rates.write[LODE_RATE_MEMORY] = 5;
 	return lode_loops_add(profile, head);
 }
 
@@ -291,7 +293,7 @@ static void test_limits(void)
 			loop->other_recurrence = loop->recurrence;
 			check_facts(profile, &(const char *){"limit:fp"});
 		}
-		profile->cycles_per_ns = 0;
+		profile->run.cycles_per_ns = 0;
 		loop->unmodelled = 1;
 		check_facts(profile, &(const char *){""});
 	}
@@ -574,16 +576,16 @@ static void test_counted(void)
 	LodeProfile *profile = fork_new(weights, false);
 	uint32_t misses = lode_profile_add_event(
 		profile, "branch-miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
-	profile->frequency = LODE_FREQUENCY_EXACT;
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
 	lode_profile_instruction(profile, 2)->count = 100;
 	check_facts(profile, none);
 	/* charged to the compare; 4 of 100 */
 	LodeCost cost = {misses, 3.9};
-	g_array_insert_val(profile->costs, 0, cost);
-	for (uint32_t i = 2; i < profile->cost_starts->len; i++)
-		LODE_AT(profile->cost_starts, uint32_t, i)++;
+	g_array_insert_val(profile->code.costs, 0, cost);
+	for (uint32_t i = 2; i < profile->code.cost_starts->len; i++)
+		LODE_AT(profile->code.cost_starts, uint32_t, i)++;
 	check_facts(profile, none);
-	LODE_AT(profile->costs, LodeCost, 0).value = 4;
+	LODE_AT(profile->code.costs, LodeCost, 0).value = 4;
 	check_facts(profile, hard);
 	lode_profile_instruction(profile, 2)->count = 0;
 	check_facts(profile, none);

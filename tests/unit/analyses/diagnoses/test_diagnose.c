@@ -57,8 +57,8 @@ static void test_order(void)
 	add_finding(findings, 2, (const LodeFindingPlace[]){{4, 0.2}, {0, 0.1}});
 	add_finding(findings, 2, (const LodeFindingPlace[]){{4, 0.2}, {0, 0.2}});
 	add_finding(findings, 0, NULL);
-	profile->user_seconds = 8;
-	profile->system_seconds = 0.2;
+	profile->run.user_seconds = 8;
+	profile->run.system_seconds = 0.2;
 	g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, findings, 0, NULL);
 	g_assert_cmpfloat_with_epsilon(all->seconds, 8.2, 1e-9);
 	g_assert_cmpfloat_with_epsilon(all->user, 8 / 8.2, 1e-9);
@@ -198,12 +198,12 @@ static void test_no_event(void)
 {
 	g_autoptr(LodeProfile) profile = divisions_new(200, 300);
 
-	profile->user_seconds = 1;
-	profile->system_seconds = 1;
+	profile->run.user_seconds = 1;
+	profile->run.system_seconds = 1;
 	g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, LODE_NONE, NULL);
 	g_assert_cmpuint(all->diagnoses->len, ==, 0);
 	g_assert_cmpfloat(all->user, ==, 0.5);
-	profile->is_kernel_sampled = true;
+	profile->run.is_kernel_sampled = true;
 	g_autoptr(LodeDiagnoses) sampled = lode_diagnose(profile, NULL, LODE_NONE, NULL);
 	g_assert_cmpuint(sampled->diagnoses->len, ==, 0);
 	g_assert_cmpfloat(sampled->user, ==, 1);
@@ -214,7 +214,7 @@ static void test_no_executions(void)
 {
 	g_autoptr(LodeProfile) profile = divisions_new(130, 370);
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		lode_profile_instruction(profile, i)->count = 0;
 		lode_profile_instruction(profile, i)->next_count = i % 2 == 0 ? 0 : -1;
 	}
@@ -237,8 +237,8 @@ static void test_little(void)
 		if (i == 3)
 			lode_profile_image(profile, 0)->kind = LODE_IMAGE_KERNEL;
 		code_profile_finish(profile);
-		profile->is_kernel_sampled = i == 3;
-		profile->user_seconds = i == 2 ? 1 : 0;
+		profile->run.is_kernel_sampled = i == 3;
+		profile->run.user_seconds = i == 2 ? 1 : 0;
 		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
 		g_assert_cmpuint(all->diagnoses->len, ==, 0);
 	}
@@ -343,9 +343,9 @@ static void test_called(void)
 			ids[k] = lode_profile_attribute(profile, cases[i].attributes[k]);
 		lode_profile_instruction(profile, 0)->attribute_set = lode_profile_attribute_set(
 			profile, ids, 2);
-		g_array_append_val(profile->costs, cost);
+		g_array_append_val(profile->code.costs, cost);
 		for (guint k = 1; k <= 2; k++)
-			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
+			LODE_AT(profile->code.cost_starts, uint32_t, k) = 1;
 		profile->stacks = lode_stacks_new();
 		profile->stacks->has_chains = true;
 		uint32_t in_work = add_stack(profile, 0, 12, LODE_NONE);
@@ -374,11 +374,11 @@ static LodeProfile *writing_new(const char *called, bool is_within, bool has_lin
 
 	lode_profile_instruction(profile, WRITE)->attribute_set = lode_profile_attribute_set(
 		profile, &syscall, 1);
-	g_array_append_vals(profile->costs, costs, N_FUNCTIONS);
+	g_array_append_vals(profile->code.costs, costs, N_FUNCTIONS);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
-		LODE_AT(profile->cost_starts, uint32_t, i + 1) = i + 1;
-	profile->user_seconds = 1.5;
-	profile->system_seconds = 1;
+		LODE_AT(profile->code.cost_starts, uint32_t, i + 1) = i + 1;
+	profile->run.user_seconds = 1.5;
+	profile->run.system_seconds = 1;
 	profile->stacks = lode_stacks_new();
 	profile->stacks->has_chains = true;
 	uint32_t in_main = add_stack(profile, MAIN, has_lines ? 7 : 0, LODE_NONE);
@@ -471,11 +471,11 @@ static void test_service_and_pages(void)
 		const LodeCost costs[] = {{0, 6000}, {0, 3500}, {0, 500}, {1, 600000}};
 		lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 		lode_profile_event(profile, 1)->total = 600000;
-		g_array_append_vals(profile->costs, costs, G_N_ELEMENTS(costs));
+		g_array_append_vals(profile->code.costs, costs, G_N_ELEMENTS(costs));
 		for (uint32_t k = 0; k < N_FUNCTIONS; k++)
-			LODE_AT(profile->cost_starts, uint32_t, k + 1) = k + 1 + (k == OTHER);
-		profile->user_seconds = 1.5;
-		profile->system_seconds = 1;
+			LODE_AT(profile->code.cost_starts, uint32_t, k + 1) = k + 1 + (k == OTHER);
+		profile->run.user_seconds = 1.5;
+		profile->run.system_seconds = 1;
 		profile->stacks = lode_stacks_new();
 		profile->stacks->has_chains = true;
 		uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
@@ -517,17 +517,18 @@ static void test_pages_of_texts(void)
 		g_autoptr(LodeProfile) profile = called_profile_new(functions, N_FUNCTIONS);
 		const LodeCost costs[] = {{0, 7000}, {0, 3000}, {1, 800000}};
 		uint32_t image = lode_profile_function(profile, MAIN)->image;
-		LODE_AT(profile->images, LodeImage, image).kind = is_script != 0 ? LODE_IMAGE_PYTHON
-		                                                                 : LODE_IMAGE_FILE;
+		LODE_AT(profile->code.images, LodeImage, image).kind = is_script != 0
+		                                                               ? LODE_IMAGE_PYTHON
+		                                                               : LODE_IMAGE_FILE;
 		lode_profile_function(profile, MAIN)->address = UINT64_C(7)
 		                                                << LODE_SCRIPT_LINE_SHIFT;
 		lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 		lode_profile_event(profile, 1)->total = 800000;
-		g_array_append_vals(profile->costs, costs, G_N_ELEMENTS(costs));
-		LODE_AT(profile->cost_starts, uint32_t, 1) = 1;
-		LODE_AT(profile->cost_starts, uint32_t, 2) = 3;
-		profile->user_seconds = 1;
-		profile->system_seconds = 2;
+		g_array_append_vals(profile->code.costs, costs, G_N_ELEMENTS(costs));
+		LODE_AT(profile->code.cost_starts, uint32_t, 1) = 1;
+		LODE_AT(profile->code.cost_starts, uint32_t, 2) = 3;
+		profile->run.user_seconds = 1;
+		profile->run.system_seconds = 2;
 		profile->stacks = lode_stacks_new();
 		profile->stacks->has_chains = true;
 		uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
@@ -573,13 +574,13 @@ static void test_files_again(void)
 			[OPEN] = ROUNDS,
 			[OTHER] = ROUNDS * cases[i].other};
 		for (uint32_t k = MAIN; k <= LOAD; k++)
-			LODE_AT(profile->images, LodeImage,
+			LODE_AT(profile->code.images, LodeImage,
 				lode_profile_function(profile, k)->image)
 				.kind = LODE_IMAGE_PYTHON;
 		for (uint32_t k = 0; k < N_FUNCTIONS; k++) {
 			const LodeCost cost = {0, n[k] * 10.};
-			g_array_append_val(profile->costs, cost);
-			LODE_AT(profile->cost_starts, uint32_t, k + 1) = k + 1;
+			g_array_append_val(profile->code.costs, cost);
+			LODE_AT(profile->code.cost_starts, uint32_t, k + 1) = k + 1;
 		}
 		lode_profile_function(profile, MAIN)->address = UINT64_C(20)
 		                                                << LODE_SCRIPT_LINE_SHIFT;
@@ -667,27 +668,27 @@ static void make_like_code(LodeProfile *profile, GRand *rand)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		ids[i] = lode_profile_attribute(profile, names[i]);
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t chosen[3];
 		for (int k = 0; k < 3; k++)
 			chosen[k] = ids[g_rand_int_range(rand, 0, G_N_ELEMENTS(names))];
 		lode_profile_instruction(profile, i)->attribute_set = lode_profile_attribute_set(
 			profile, chosen, 3);
 	}
-	for (guint i = 0; i < profile->blocks->len; i++) {
+	for (guint i = 0; i < profile->code.blocks->len; i++) {
 		lode_profile_block(profile, i)->loop_depth = (uint8_t)g_rand_int(rand);
 		lode_profile_block(profile, i)->is_loop_head = g_rand_boolean(rand);
 	}
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		static const char *const known[] = {"malloc", "strlen", "write", "f"};
 		if (g_rand_boolean(rand))
 			lode_profile_function(profile, i)->name = lode_profile_intern(
 				profile, known[g_rand_int_range(rand, 0, 4)]);
 	}
-	profile->user_seconds = g_rand_double(rand);
-	profile->system_seconds = g_rand_double(rand);
-	profile->is_kernel_sampled = g_rand_boolean(rand);
-	profile->cycles_per_ns = 4;
+	profile->run.user_seconds = g_rand_double(rand);
+	profile->run.system_seconds = g_rand_double(rand);
+	profile->run.is_kernel_sampled = g_rand_boolean(rand);
+	profile->run.cycles_per_ns = 4;
 }
 
 static void check_texts(const LodeDiagnosis *one)
@@ -718,9 +719,9 @@ static void test_anything(void)
 		g_autoptr(LodeProfile) profile = random_profile_new(seed, 30);
 		if (round % 4 != 0)
 			make_like_code(profile, rand);
-		for (uint32_t event = 0; event <= profile->events->len; event++) {
+		for (uint32_t event = 0; event <= profile->code.events->len; event++) {
 			g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL,
-				event < profile->events->len ? event : LODE_NONE, NULL);
+				event < profile->code.events->len ? event : LODE_NONE, NULL);
 			for (guint i = 0; i < all->diagnoses->len; i++, n++) {
 				const LodeDiagnosis *one = lode_diagnoses_at(all, i);
 				check_texts(one);

@@ -50,11 +50,11 @@ static LodeProfile *profile_new(const Column *columns, guint n_columns)
 			const LodeCost cost = {c, columns[c].weights[i]};
 			lode_profile_event(profile, c)->total += cost.value;
 			if (cost.value > 0)
-				g_array_append_val(profile->costs, cost);
+				g_array_append_val(profile->code.costs, cost);
 		}
-		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
+		LODE_AT(profile->code.cost_starts, uint32_t, i + 1) = profile->code.costs->len;
 	}
-	profile->n_samples = lode_profile_event(profile, 0)->total;
+	profile->run.n_samples = lode_profile_event(profile, 0)->total;
 	return profile;
 }
 
@@ -68,12 +68,12 @@ static void add_weighed(LodeProfile *profile, uint32_t stack, guint n)
 
 static LodeDiagnoses *diagnose(const LodeProfile *profile, LodeDiagnosis *other)
 {
-	double all = profile->user_seconds + profile->system_seconds;
+	double all = profile->run.user_seconds + profile->run.system_seconds;
 	g_auto(CodeContext) context;
 	LodeDiagnoses *out = lode_diagnoses_new();
 
 	code_context_init(&context, profile);
-	context.context.user = profile->is_kernel_sampled ? 1 : profile->user_seconds / all;
+	context.context.user = profile->run.is_kernel_sampled ? 1 : profile->run.user_seconds / all;
 	if (other != NULL)
 		g_ptr_array_add(out->diagnoses, other);
 	lode_kernel_diagnoses_add(out, &context.context);
@@ -93,7 +93,7 @@ static void test_sampled(void)
 	LodeProfile *profile = profile_new(columns, G_N_ELEMENTS(columns));
 	LodeDiagnosis *code = lode_diagnosis_new("system-call", LODE_SCOPE_FUNCTION);
 
-	profile->is_kernel_sampled = true;
+	profile->run.is_kernel_sampled = true;
 	profile->stacks->has_chains = true;
 	uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE),
 		 in_write = add_stack(profile, WRITE, 7, in_main),
@@ -138,8 +138,8 @@ static LodeProfile *accounted(double at_calls, double faults)
 	};
 	LodeProfile *profile = profile_new(columns, faults > 0 ? 2 : 1);
 
-	profile->user_seconds = 1.5;
-	profile->system_seconds = 1;
+	profile->run.user_seconds = 1.5;
+	profile->run.system_seconds = 1;
 	uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
 	add_weighed(profile, in_main, (guint)(1000 - at_calls));
 	if (at_calls > 0)
@@ -202,8 +202,8 @@ static void test_faults_in_stub(void)
 		const LodeStackSample fault = {.event = 1,
 			.weight = 400000,
 			.stack = has_stack != 0 ? copy : add_stack(profile, COPY, 0, LODE_NONE)};
-		profile->user_seconds = 1.5;
-		profile->system_seconds = 1;
+		profile->run.user_seconds = 1.5;
+		profile->run.system_seconds = 1;
 		profile->stacks->has_chains = true;
 		add_weighed(profile, in_main, 900);
 		add_weighed(profile, copy, 100);
@@ -263,8 +263,8 @@ static void test_names(void)
 		const Column columns[] = {{"clock",
 			{[MAIN] = 100, [WRITE] = cases[i].writes, [READ] = cases[i].reads}}};
 		LodeProfile *profile = profile_new(columns, 1);
-		profile->user_seconds = 1.5;
-		profile->system_seconds = 1;
+		profile->run.user_seconds = 1.5;
+		profile->run.system_seconds = 1;
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL);
 		g_assert_cmpuint(all->diagnoses->len, ==, 1);
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
@@ -295,8 +295,8 @@ static void test_kinds(void)
 							    [CLOSE] = cases[i].closes,
 							    [READ] = cases[i].reads}}};
 		LodeProfile *profile = profile_new(columns, 1);
-		profile->user_seconds = 1.5;
-		profile->system_seconds = 1;
+		profile->run.user_seconds = 1.5;
+		profile->run.system_seconds = 1;
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL);
 		g_assert_cmpuint(all->diagnoses->len, ==, 1);
 		g_assert_cmpstr(lode_diagnoses_at(all, 0)->title, ==, cases[i].title);
@@ -308,14 +308,14 @@ static void test_none(void)
 {
 	LodeProfile *profile = accounted(50, 100);
 
-	profile->system_seconds = 0.05;
+	profile->run.system_seconds = 0.05;
 	g_autoptr(LodeDiagnoses) little = diagnose(profile, NULL);
 	g_assert_cmpuint(little->diagnoses->len, ==, 0);
-	profile->user_seconds = 0.006;
-	profile->system_seconds = 0.004;
+	profile->run.user_seconds = 0.006;
+	profile->run.system_seconds = 0.004;
 	g_autoptr(LodeDiagnoses) uncertain = diagnose(profile, NULL);
 	g_assert_cmpuint(uncertain->diagnoses->len, ==, 0);
-	profile->user_seconds = profile->system_seconds = 0;
+	profile->run.user_seconds = profile->run.system_seconds = 0;
 	g_autoptr(LodeDiagnoses) unknown = diagnose(profile, NULL);
 	g_assert_cmpuint(unknown->diagnoses->len, ==, 0);
 	lode_profile_free(profile);

@@ -42,12 +42,12 @@ static LodeDiagnoses *diagnose(const LodeProfile *profile, double user)
 
 static bool has(const LodeProfile *profile, uint32_t at, const char *name)
 {
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+	const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets, LodeAttributeSet,
 		lode_profile_instruction(profile, at)->attribute_set);
 
 	for (uint32_t i = 0; i < set->n; i++)
-		if (strcmp(g_ptr_array_index(profile->attributes,
-				   LODE_AT(profile->set_members, uint32_t, set->first + i)),
+		if (strcmp(g_ptr_array_index(profile->code.attributes,
+				   LODE_AT(profile->code.set_members, uint32_t, set->first + i)),
 			    name) == 0)
 			return true;
 	return false;
@@ -67,7 +67,7 @@ static const char *cause_at(const LodeProfile *profile, uint32_t at)
 
 static double weight_at(const LodeProfile *profile, uint32_t at)
 {
-	return lode_profile_event_value(profile, profile->weight_event, at);
+	return lode_profile_event_value(profile, profile->code.weight_event, at);
 }
 
 /* The mean weight of the instructions of the same block that have no cause; where those that have
@@ -77,7 +77,7 @@ static double around(const LodeProfile *profile, uint32_t at)
 	const LodeInstruction *own = lode_profile_instruction(profile, at);
 	double sum = 0, n = 0, causes = 0, all = 0, executions = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		bool has_cause = cause_at(profile, i) != NULL;
 		if (one->function == own->function && !has_cause) {
@@ -90,7 +90,7 @@ static double around(const LodeProfile *profile, uint32_t at)
 		n += !has_cause;
 		sum += has_cause ? 0 : weight_at(profile, i);
 	}
-	double usual = LODE_AT(profile->blocks, LodeBlock, own->block).count * all /
+	double usual = LODE_AT(profile->code.blocks, LodeBlock, own->block).count * all /
 	               MAX(executions, 1);
 	if (n == 0)
 		return 0;
@@ -109,7 +109,7 @@ static double weight_of_function(const LodeProfile *profile, uint32_t function)
 {
 	double weight = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		if (lode_profile_instruction(profile, i)->function == function)
 			weight += weight_at(profile, i);
 	return weight;
@@ -120,7 +120,7 @@ static Part part_of(const LodeProfile *profile, const char *cause, uint32_t func
 	Part part = {0};
 	uint32_t last = LODE_NONE;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		uint32_t of = lode_profile_instruction(profile, i)->function;
 		if ((function != LODE_NONE && of != function) ||
 			g_strcmp0(cause_at(profile, i), cause) != 0)
@@ -139,7 +139,8 @@ static Part part_of(const LodeProfile *profile, const char *cause, uint32_t func
 
 static double error_of(const LodeProfile *profile, const Part *part)
 {
-	return sqrt(2 * part->weight * lode_profile_event(profile, 0)->total / profile->n_samples);
+	return sqrt(
+		2 * part->weight * lode_profile_event(profile, 0)->total / profile->run.n_samples);
 }
 
 static bool is_enough(const LodeProfile *profile, const Part *part, double user)
@@ -345,7 +346,7 @@ static void test_rest_of_loop(void)
 	g_autoptr(LodeProfile) profile = code_profile_new();
 	g_auto(CodeContext) context;
 
-	profile->cycles_per_ns = 4;
+	profile->run.cycles_per_ns = 4;
 	code_profile_finish(profile);
 	code_context_init(&context, profile);
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
@@ -374,9 +375,9 @@ static LodeProfile *loop_new(const LodeObservedInstruction *seen)
 	made_fall(profile, 0, 10);
 	made_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
 	code_profile_finish(profile);
-	profile->cycles_per_ns = 4;
-	profile->rates.read[LODE_RATE_MEMORY] = 10;
-	profile->rates.write[LODE_RATE_MEMORY] = 5;
+	profile->run.cycles_per_ns = 4;
+	profile->run.rates.read[LODE_RATE_MEMORY] = 10;
+	profile->run.rates.write[LODE_RATE_MEMORY] = 5;
 	profile->windows = lode_windows_new();
 	g_array_append_vals(profile->windows->instructions, seen, 1);
 	LodeLoop *loop = lode_loops_add(profile, 0);
@@ -434,7 +435,7 @@ static void test_limit_of_loop(void)
 	g_autoptr(LodeProfile) profile = code_profile_new();
 	g_auto(CodeContext) context;
 
-	profile->cycles_per_ns = 4;
+	profile->run.cycles_per_ns = 4;
 	code_profile_finish(profile);
 	code_context_init(&context, profile);
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
@@ -581,7 +582,7 @@ static void test_loop(void)
 	code_profile_block(profile, 0, false);
 	code_profile_add(profile, "op:nop", 250);
 	code_profile_finish(profile);
-	profile->cycles_per_ns = 4;
+	profile->run.cycles_per_ns = 4;
 	LodeLoop *loop = lode_loops_add(profile, 0);
 	loop->iteration_ns = 2.5;
 	loop->cycles[LODE_UNIT_WIDTH] = 8;

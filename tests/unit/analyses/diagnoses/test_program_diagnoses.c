@@ -76,7 +76,7 @@ static LodeProfile *profile_of(const Case *one)
 		made_line(profile, "search.c", 1, NULL);
 	made_image(profile, LIBC);
 	uint32_t called = made_small_function(profile, one->function, 1);
-	profile->program = lode_profile_intern(profile, one->command);
+	profile->run.program = lode_profile_intern(profile, one->command);
 	profile->stacks = lode_stacks_new();
 	g_array_append_val(profile->stacks->threads, thread);
 	uint32_t outer = made_stack(profile, made_frame(profile, main), LODE_NONE);

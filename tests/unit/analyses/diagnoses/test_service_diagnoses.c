@@ -188,7 +188,7 @@ static void test_loops(void)
 	/* The call at the line is of another function. */
 	profile = strlen_profile(call, 3);
 	const LodeEdge edge = {WORK, MALLOC, LODE_EDGE_CALL, 1};
-	g_array_append_val(profile->edges, edge);
+	g_array_append_val(profile->code.edges, edge);
 	g_autoptr(LodeDiagnoses) other = diagnose(profile, NULL, 1);
 	one = lode_diagnoses_at(other, 0);
 	g_assert_cmpstr(one->title, ==, "strlen");
@@ -232,9 +232,9 @@ static void test_leaf(void)
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
 		LodeProfile *profile = strlen_profile(NULL, 0);
 		const LodeCost cost = {0, cases[i].self};
-		for (guint k = STRLEN + 1; k < profile->cost_starts->len; k++)
-			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
-		g_array_append_val(profile->costs, cost);
+		for (guint k = STRLEN + 1; k < profile->code.cost_starts->len; k++)
+			LODE_AT(profile->code.cost_starts, uint32_t, k) = 1;
+		g_array_append_val(profile->code.costs, cost);
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
 		g_assert_cmpstr(evidence_at(lode_diagnoses_at(all, 0), 0), ==, cases[i].text);
 		lode_profile_free(profile);
@@ -249,9 +249,9 @@ static void test_where(void)
 	for (guint i = 0; i < G_N_ELEMENTS(nexts); i++) {
 		LodeProfile *profile = profile_new(NULL, 0);
 		const LodeCost cost = {0, 10 * nexts[i]};
-		for (guint k = NEXT + 1; k < profile->cost_starts->len; k++)
-			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
-		g_array_append_val(profile->costs, cost);
+		for (guint k = NEXT + 1; k < profile->code.cost_starts->len; k++)
+			LODE_AT(profile->code.cost_starts, uint32_t, k) = 1;
+		g_array_append_val(profile->code.costs, cost);
 		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
 		uint32_t step = add_stack(profile, STEP, 0, in_work);
 		add_samples(profile, step, 80);
@@ -277,9 +277,9 @@ static void test_inside(void)
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
 		LodeProfile *profile = profile_new(NULL, 0);
 		const LodeCost cost = {0, 10 * cases[i].thrown};
-		for (guint k = TRACE + 1; k < profile->cost_starts->len; k++)
-			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
-		g_array_append_val(profile->costs, cost);
+		for (guint k = TRACE + 1; k < profile->code.cost_starts->len; k++)
+			LODE_AT(profile->code.cost_starts, uint32_t, k) = 1;
+		g_array_append_val(profile->code.costs, cost);
 		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
 		uint32_t number = add_stack(profile, NUMBER, 0, in_work);
 		add_samples(profile, number, 80 - cases[i].thrown);
@@ -331,9 +331,9 @@ static void test_inlined(void)
 	lode_profile_set_inlining(
 		profile, WORK, lode_profile_inlining(profile, work->location, LODE_NONE));
 	work->location = lode_profile_location(profile, file, 7, function);
-	for (guint i = WORK + 1; i < profile->cost_starts->len; i++)
-		LODE_AT(profile->cost_starts, uint32_t, i) = 1;
-	g_array_append_val(profile->costs, cost);
+	for (guint i = WORK + 1; i < profile->code.cost_starts->len; i++)
+		LODE_AT(profile->code.cost_starts, uint32_t, i) = 1;
+	g_array_append_val(profile->code.costs, cost);
 	LodeFrame *frame = &LODE_AT(profile->stacks->frames, LodeFrame, inside);
 	frame->function = lode_profile_intern(profile, function);
 	frame->file = lode_profile_intern(profile, file);
@@ -400,7 +400,7 @@ static void test_without_lines(void)
 	g_assert_cmpuint(lode_diagnoses_at(unknown, 0)->at->len, ==, 0);
 
 	const LodeEdge edge = {WORK, STRLEN, LODE_EDGE_CALL, 1};
-	g_array_append_val(profile->edges, edge);
+	g_array_append_val(profile->code.edges, edge);
 	g_autoptr(LodeDiagnoses) known_call = diagnose(profile, NULL, 1);
 	g_assert_cmpuint(lode_diagnoses_at(known_call, 0)->at->len, ==, 1);
 	lode_profile_free(profile);
@@ -447,7 +447,7 @@ static void test_in_script(void)
 	for (unsigned is_script = 0; is_script < 2; is_script++) {
 		LodeProfile *profile = profile_new(NULL, 0);
 		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
-		for (guint i = 0; is_script && i < profile->images->len; i++)
+		for (guint i = 0; is_script && i < profile->code.images->len; i++)
 			if (strcmp(lode_profile_image(profile, i)->path, LIBC) != 0)
 				lode_profile_image(profile, i)->kind = LODE_IMAGE_PERL;
 		add_samples(profile, add_stack(profile, MALLOC, 0, in_work), 60);
@@ -468,7 +468,7 @@ static void test_unknown(void)
 		LodeProfile *profile = profile_new(NULL, 0);
 		uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
 		if (is_compiled) /* the image of the service */
-			for (guint i = 0; i < profile->images->len; i++)
+			for (guint i = 0; i < profile->code.images->len; i++)
 				if (strcmp(lode_profile_image(profile, i)->path, LIBC) == 0)
 					lode_profile_image(profile, i)->kind = LODE_IMAGE_JIT;
 		add_samples(profile, add_stack(profile, STRLEN, 0, in_work), 20);
@@ -537,10 +537,10 @@ static LodeDiagnoses *diagnose_look_ups(
 	const LodeBlock block = {
 		.function = 1, .address = head->address, .loop_depth = 1, .is_loop_head = true};
 
-	g_array_append_val(profile->blocks, block);
+	g_array_append_val(profile->code.blocks, block);
 	head->block = 0;
 	lode_loops_add(profile, 1)->is_innermost = is_innermost;
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	profile->windows = lode_windows_new();
 	g_array_append_val(profile->windows->instructions, seen);
 	profile->stacks = lode_stacks_new();
@@ -548,7 +548,7 @@ static LodeDiagnoses *diagnose_look_ups(
 	uint32_t in_work = add_stack(profile, 0, 12, LODE_NONE);
 	add_samples(profile, add_stack(profile, 1, 0, in_work), 60);
 	add_samples(profile, in_work, 40);
-	made_cost(profile, profile->weight_event, 600);
+	made_cost(profile, profile->code.weight_event, 600);
 	LodeDiagnoses *all = diagnose(profile, NULL, 1);
 	g_assert_cmpuint(all->diagnoses->len, ==, 1);
 	lode_profile_free(profile);
@@ -599,7 +599,7 @@ static void test_copies(void)
 		LodeProfile *profile = called_profile_new(functions, G_N_ELEMENTS(functions));
 		profile->stacks = lode_stacks_new();
 		profile->stacks->has_tops = true;
-		g_array_append_vals(profile->edges, edges, G_N_ELEMENTS(edges));
+		g_array_append_vals(profile->code.edges, edges, G_N_ELEMENTS(edges));
 		uint32_t copy = add_stack(profile, COPY, 3, LODE_NONE);
 		uint32_t by_main = add_stack(profile, BY_MAIN, 40, LODE_NONE);
 		add_samples(profile, add_stack(profile, MAKE, 0, copy), 200);

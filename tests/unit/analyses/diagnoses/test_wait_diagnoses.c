@@ -22,9 +22,9 @@ static LodeProfile *profile_new(double running, bool has_path)
 
 	made_image(profile, "/lib/x86_64-linux-gnu/libc.so.6");
 	profile->stacks = lode_stacks_new();
-	profile->n_samples = 1000;
-	profile->wall_seconds = 1;
-	profile->user_seconds = running;
+	profile->run.n_samples = 1000;
+	profile->run.wall_seconds = 1;
+	profile->run.user_seconds = running;
 	profile->waits = lode_waits_new();
 	profile->waits->clock_ns = S;
 	profile->waits->running_ns = running * S;
@@ -93,7 +93,7 @@ static void print_all(const LodeDiagnoses *all)
 
 static LodeDiagnoses *diagnose(const LodeProfile *profile)
 {
-	LodeDiagnoses *all = lode_diagnose(profile, NULL, profile->weight_event, NULL);
+	LodeDiagnoses *all = lode_diagnose(profile, NULL, profile->code.weight_event, NULL);
 
 	print_all(all);
 	return all;
@@ -156,7 +156,7 @@ static void test_lock_on_processors(void)
 	g_autoptr(LodeProfile) profile = profile_new(0.9, true);
 	LodeWait row = wait_of(profile, LODE_WAIT_LOCK, "album_lock", "draw", 10, 0.9);
 
-	profile->n_processors = 2;
+	profile->run.n_processors = 2;
 	made_wait(profile, row, NAN, 0.9 * S);
 	g_autoptr(LodeDiagnoses) all = diagnose(profile);
 	g_assert_true(fabs(lode_diagnoses_at(all, 0)->clock_high - 0.55) < 1e-9);
@@ -215,8 +215,8 @@ static void test_sync_that_runs(void)
 		g_autoptr(LodeProfile) profile = profile_new(0.2, true);
 		LodeWait row = wait_of(profile, LODE_WAIT_SYNC, "/srv/a.log", "store", 10, 0.5);
 		LodeWait other = wait_of(profile, LODE_WAIT_SYNC, "/srv/b.log", NULL, 10, 0.3);
-		profile->user_seconds = 0.2 - kernels[i];
-		profile->system_seconds = kernels[i];
+		profile->run.user_seconds = 0.2 - kernels[i];
+		profile->run.system_seconds = kernels[i];
 		other.stack = LODE_NONE;
 		made_wait(profile, row, 0.5 * S, 0.5 * S);
 		made_wait(profile, other, 0.3 * S, 0.3 * S);
@@ -377,7 +377,8 @@ static void test_event_loop(void)
 		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
 		const LodeStackThread threads[] = {{NULL, 1, 10}, {NULL, 1, 11}};
 		made_image(profile, "/tmp/jit-1.dump");
-		LODE_AT(profile->images, LodeImage, profile->images->len - 1).kind = LODE_IMAGE_JIT;
+		LODE_AT(profile->code.images, LodeImage, profile->code.images->len - 1).kind =
+			LODE_IMAGE_JIT;
 		g_array_append_vals(profile->stacks->threads, threads, G_N_ELEMENTS(threads));
 		for (guint i = 0; i < G_N_ELEMENTS(samples); i++) {
 			LodeFrame code = {.function = (char *)samples[i].function,
@@ -577,7 +578,7 @@ static void test_children(void)
 			{(char *)"sed", cases[i].processes, 0.7 * S, cases[i].lives * S, 0.8 * S,
 				0.7 * S, 0.7 * S},
 			{(char *)"worker", 1, 0.2 * S, S, S, 0.2 * S, 0.2 * S}};
-		profile->n_processors = 4;
+		profile->run.n_processors = 4;
 		g_array_append_vals(profile->waits->programs, programs, 2);
 		made_wait(profile, wait_of(profile, LODE_WAIT_CHILD, "sed", "each", 1, 0.8),
 			0.3 * S, 0.8 * S);
@@ -614,7 +615,7 @@ static void test_saves_side_by_side(void)
 		LodeWait others = wait_of(profile, LODE_WAIT_PROCESSOR, LODE_WAIT_OTHERS, "f", 9,
 			cases[i].kept_waiting);
 		others.thread_name = (char *)"sed";
-		profile->n_processors = cases[i].processors;
+		profile->run.n_processors = cases[i].processors;
 		g_array_append_vals(profile->waits->programs, programs, 2);
 		made_wait(profile, wait_of(profile, LODE_WAIT_CHILD, "sed", "each", 1, 0.8),
 			0.3 * S, 0.8 * S);
@@ -764,7 +765,7 @@ static LodeProfile *remaking(void)
 		{(char *)"sh", 60, 0.3 * S, 0.6 * S, 0.6 * S, 0.3 * S, 0.3 * S},
 		{(char *)"cat", 20, 0.2 * S, 0.2 * S, 0.2 * S, 0.2 * S, 0.2 * S}};
 
-	profile->n_processors = 2;
+	profile->run.n_processors = 2;
 	g_array_append_vals(profile->waits->programs, programs, 2);
 	uint32_t make = add_process(profile, LODE_NONE, "make", NULL, 0);
 	for (guint i = 0; i < 60; i++) {
@@ -954,7 +955,7 @@ static void test_serial_part_on_processors(void)
 {
 	for (guint processors = 0; processors <= 4; processors += 2) {
 		g_autoptr(LodeProfile) profile = profile_new(0.9, true);
-		profile->n_processors = processors;
+		profile->run.n_processors = processors;
 		made_wait(profile, wait_of(profile, LODE_WAIT_JOIN, NULL, "main", 1, 0.9), 0.2 * S,
 			0.9 * S);
 		g_autoptr(LodeDiagnoses) all = diagnose(profile);
@@ -1116,7 +1117,7 @@ static void test_few_samples(void)
 {
 	g_autoptr(LodeProfile) profile = profile_new(0.02, true);
 
-	profile->n_samples = 20;
+	profile->run.n_samples = 20;
 	made_wait(profile, wait_of(profile, LODE_WAIT_SLEEP, NULL, "await", 1, 0.95), 0.9 * S,
 		0.95 * S);
 	g_autoptr(LodeDiagnoses) all = diagnose(profile);
@@ -1265,7 +1266,7 @@ static LodeProfile *foreign_new(const char *path)
 	g_array_append_val(profile->thread_times, time);
 	made_sample(profile, made_stack(profile, code, LODE_NONE), 0.1 * S);
 	LODE_AT(profile->stacks->samples, LodeStackSample, 0).thread = 0;
-	LODE_AT(profile->events, LodeEvent, profile->weight_event).total = 0.1 * S;
+	LODE_AT(profile->code.events, LodeEvent, profile->code.weight_event).total = 0.1 * S;
 	return profile;
 }
 
@@ -1324,7 +1325,7 @@ static void test_parts_of_system(void)
 		const LodeWaitProgram program = {
 			(char *)name, 7, 0.6 * S, 0.8 * S, 0.7 * S, 0.1 * S, 0.1 * S};
 		g_array_append_val(profile->waits->programs, program);
-		profile->n_processors = 2;
+		profile->run.n_processors = 2;
 		LodeWait row = wait_of_foreign(profile, LODE_WAIT_CHILD, name, 1);
 		row.thread_name = (char *)name;
 		made_wait(profile, row, NAN, 0.8 * S);
@@ -1342,7 +1343,7 @@ static void test_end_of_pipes(void)
 	g_autoptr(LodeProfile) profile = profile_new(0.6, true);
 	const char *const names[] = {"tar", "head", "xz"};
 
-	profile->n_processors = 2;
+	profile->run.n_processors = 2;
 	for (uint32_t i = 0; i < 2; i++) {
 		LodeWait row = wait_of(
 			profile, LODE_WAIT_PIPE, names[i + 1], "post", 10 + i, i == 0 ? 0.9 : 0.8);
@@ -1369,7 +1370,7 @@ static void test_sleep_of_shells(void)
 		{(char *)"sh", 8, 0.02 * S, 0.8 * S, 0.8 * S, 0.02 * S, 0.02 * S},
 		{(char *)"sleep", 8, 0.02 * S, 0.78 * S, 0.78 * S, 0.02 * S, 0.02 * S}};
 
-	profile->n_processors = 2;
+	profile->run.n_processors = 2;
 	g_array_append_vals(profile->waits->programs, programs, 2);
 	uint32_t awk = add_process(profile, LODE_NONE, "awk", "awk -f loop.awk", 0);
 	for (guint i = 0; i < 8; i++) {

@@ -47,7 +47,7 @@ PlantedProfile planted_profile_new(const PlantedCosts *costs)
 	g_autoptr(GRand) rand = g_rand_new_with_seed(costs->seed);
 	double expected = 0, expected_div = 0, expected_blocked = 0;
 
-	profile->frequency = costs->is_counted ? LODE_FREQUENCY_EXACT : LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = costs->is_counted ? LODE_FREQUENCY_EXACT : LODE_FREQUENCY_INFERRED;
 	for (unsigned f = 0; f < costs->n_functions + costs->n_started; f++) {
 		g_autofree char *name = g_strdup_printf("f%u", f);
 		const LodeFunction function = {
@@ -74,8 +74,8 @@ PlantedProfile planted_profile_new(const PlantedCosts *costs)
 				all, n * SAMPLE_WEIGHT);
 			if (i + 1 < BLOCKS * BLOCK_SIZE)
 				made_fall(profile, added, count);
-			profile->n_samples += n;
-			profile->total_count += count;
+			profile->run.n_samples += n;
+			profile->run.total_count += count;
 			out.n_div += kind == KIND_DIV;
 			out.n_blocked += is_blocked;
 			expected += mean;
@@ -84,8 +84,8 @@ PlantedProfile planted_profile_new(const PlantedCosts *costs)
 			previous = kind;
 		}
 	}
-	lode_profile_event(profile, profile->weight_event)->total = profile->n_samples *
-	                                                            SAMPLE_WEIGHT;
+	lode_profile_event(profile, profile->code.weight_event)->total = profile->run.n_samples *
+	                                                                 SAMPLE_WEIGHT;
 	out.div_share = expected_div / expected;
 	out.blocked_share = expected_blocked / expected;
 	return out;

@@ -26,7 +26,7 @@ static void make_profile(Case *self)
 	LodeProfile *profile = self->profile = made_profile("count", LODE_EVENT_COUNT, "x");
 	static const double counts[] = {-1, -1, -1, 0, 5, 100};
 
-	profile->frequency = LODE_FREQUENCY_EXACT;
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
 	made_function(profile, (LodeFunction){.name = "f"});
 	for (uint32_t i = 0; i < N; i++) {
 		g_autoptr(GString) attributes = g_string_new(NULL);

@@ -138,7 +138,7 @@ static void make_atomic(LodeProfile *profile, unsigned n_others)
 	uint32_t from = set_of(profile, division), cheap = set_of(profile, move);
 	unsigned n = 0;
 
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (one->attribute_set == from)
 			one->attribute_set = set_of(profile, addition);
@@ -177,7 +177,7 @@ static char *name_of_some(const char *const *names, unsigned n_others, double *o
 	uint32_t from = set_of(profile, division), to = set_of(profile, names);
 	unsigned n = 0;
 
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		LodeInstruction *one = lode_profile_instruction(profile, i);
 		const char *const other[] = {others[n % G_N_ELEMENTS(others)], "mem:global", NULL};
 		if (one->attribute_set != from)
@@ -302,8 +302,8 @@ static void make_odd(LodeProfile *profile, Oddity oddity)
 {
 	double total = 0;
 
-	for (guint i = 0; i < profile->costs->len; i++) {
-		double *value = &LODE_AT(profile->costs, LodeCost, i).value;
+	for (guint i = 0; i < profile->code.costs->len; i++) {
+		double *value = &LODE_AT(profile->code.costs, LodeCost, i).value;
 		if (oddity == ODD_NO_SAMPLES || (oddity == ODD_ONE_SAMPLE && i > 0) ||
 			(oddity == ODD_ONE_PLACE && i > 0))
 			*value = 0;
@@ -315,12 +315,12 @@ static void make_odd(LodeProfile *profile, Oddity oddity)
 			*value *= 1e290;
 		total += *value;
 	}
-	lode_profile_event(profile, profile->weight_event)->total = total;
+	lode_profile_event(profile, profile->code.weight_event)->total = total;
 	if (oddity == ODD_NO_SAMPLES)
-		profile->n_samples = 0;
+		profile->run.n_samples = 0;
 	if (oddity == ODD_ONE_SAMPLE)
-		profile->n_samples = 1;
-	for (guint i = 0; i < profile->instructions->len; i++) {
+		profile->run.n_samples = 1;
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (oddity == ODD_NEVER_EXECUTED && i % 3 == 0)
 			one->count = 0;
@@ -420,7 +420,7 @@ static void test_shared(void)
 			const PlantedProfile *planted = side == 0 ? &before : &after;
 			const LodeFinding *one = lode_findings_at(shared->sides[side], div);
 			const LodeFinding *other = lode_findings_at(shared->sides[side], blocked);
-			double weight = 100000 * planted->profile->n_samples;
+			double weight = 100000 * planted->profile->run.n_samples;
 			is_right = is_near(one->time, planted->div_share, one->time_error) &&
 			           is_near(other->time, planted->blocked_share, other->time_error);
 			if (costs.is_counted)
@@ -443,17 +443,17 @@ static void test_shared_with_itself(void)
 	const PlantedCosts costs = {
 		.seed = 3, .n_functions = 60, .base = 0.0005, .div = 0.01, .blocked = 0.006};
 	g_autoptr(LodeProfile) profile = planted_profile_new(&costs).profile;
-	g_autofree uint32_t *same = g_new(uint32_t, profile->instructions->len);
+	g_autofree uint32_t *same = g_new(uint32_t, profile->code.instructions->len);
 	uint32_t hot = 50;
 	unsigned n_places = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++)
 		same[i] = i;
-	for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, hot);
-		c < LODE_AT(profile->cost_starts, uint32_t, hot + 1); c++)
-		LODE_AT(profile->costs, LodeCost, c).value += 1e8;
+	for (uint32_t c = LODE_AT(profile->code.cost_starts, uint32_t, hot);
+		c < LODE_AT(profile->code.cost_starts, uint32_t, hot + 1); c++)
+		LODE_AT(profile->code.costs, LodeCost, c).value += 1e8;
 	lode_profile_event(profile, 0)->total += 1e8;
-	profile->n_samples += 1000;
+	profile->run.n_samples += 1000;
 	g_autoptr(LodeSharedFindings) shared = fit_shared(profile, profile, same);
 	g_assert_nonnull(find(shared->sides[0], "⟪div⟫"));
 	for (guint i = 0; i < shared->sides[0]->findings->len; i++) {

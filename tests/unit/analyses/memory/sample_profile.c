@@ -147,13 +147,13 @@ LodeProfile *sample_profile_new(uint32_t n_threads, uint64_t anon_bytes)
 {
 	LodeProfile *profile = lode_profile_new();
 
-	profile->program = lode_profile_intern(profile, "./sample --fast");
-	profile->creator = lode_profile_intern(profile, "hand");
-	profile->frequency = LODE_FREQUENCY_SAMPLED;
+	profile->run.program = lode_profile_intern(profile, "./sample --fast");
+	profile->run.creator = lode_profile_intern(profile, "hand");
+	profile->run.frequency = LODE_FREQUENCY_SAMPLED;
 	profile->memory = lode_memory_new();
 	profile->memory->is_stall_weighted = true;
 	profile->memory->has_fixed_addresses = true;
-	profile->weight_event = lode_profile_add_event(
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cpu-clock", "time", LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	add_code(profile);
@@ -168,7 +168,7 @@ LodeProfile *sample_profile_new(uint32_t n_threads, uint64_t anon_bytes)
 
 uint32_t sample_profile_inline_vector(LodeProfile *profile, uint32_t instruction)
 {
-	LodeInstruction *row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
+	LodeInstruction *row = &LODE_AT(profile->code.instructions, LodeInstruction, instruction);
 	uint32_t own = row->location;
 
 	row->location = lode_profile_location(
@@ -310,7 +310,7 @@ LodeProfile *sample_profile_random(const SampleProfileOptions *options)
 {
 	LodeProfile *profile = sample_profile_new(options->n_threads, options->anon_bytes);
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(options->seed));
-	const uint32_t n_instructions = profile->instructions->len;
+	const uint32_t n_instructions = profile->code.instructions->len;
 
 	for (uint32_t i = 0; i < options->n_samples; i++) {
 		uint32_t thread = (uint32_t)g_rand_int_range(rand, 0, (gint32)options->n_threads);

@@ -15,7 +15,7 @@ static LodeProfile *new_profile(void)
 {
 	LodeProfile *profile = lode_profile_new();
 
-	profile->frequency = LODE_FREQUENCY_EXACT;
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
 	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	uint32_t load = lode_profile_attribute(profile, "kind:load");
@@ -25,7 +25,7 @@ static LodeProfile *new_profile(void)
 		/* the last one does not load */
 		LodeInstruction instruction = {
 			.count = 1000 * (i + 1), .attribute_set = sets[i + 1 < N_INSTRUCTIONS]};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 	}
 	profile->memory = lode_memory_new();
 	profile->memory->is_stall_weighted = true;
@@ -92,7 +92,7 @@ static void test_refused(void)
 	LodeAccessWeights weights = {.accesses = 7};
 
 	add(profile, 0, 0, true, 3);
-	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->run.frequency = LODE_FREQUENCY_INFERRED;
 	g_assert_false(lode_access_weights_apply(profile, &weights, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 	g_assert_cmpfloat(weights.accesses, ==, 7);

@@ -17,10 +17,10 @@ static LodeProfile *new_profile(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
 		lode_profile_add_event(profile, events[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	g_array_set_size(profile->functions, N_FUNCTIONS);
+	g_array_set_size(profile->code.functions, N_FUNCTIONS);
 	for (uint32_t i = 0; i < N_INSTRUCTIONS; i++) {
 		LodeInstruction instruction = {.function = i / 3};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 	}
 	profile->memory = lode_memory_new();
 	return profile;

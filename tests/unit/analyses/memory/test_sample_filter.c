@@ -175,7 +175,7 @@ static LodeProfile *make_traced_profile(void)
 
 	lode_profile_event(profile, SAMPLE_EVENT_CLOCK)->name = lode_profile_intern(
 		profile, "l1d-miss");
-	g_array_append_val(profile->events, last);
+	g_array_append_val(profile->code.events, last);
 	for (guint i = 0; i < samples->len; i++) {
 		LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
 		sample->event = i % 3 == 0 ? SAMPLE_N_EVENTS : SAMPLE_EVENT_CLOCK;

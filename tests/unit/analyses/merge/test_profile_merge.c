@@ -10,8 +10,8 @@
 #include "model/memory.h"
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
-#include "model/origins.h"
 #include "model/profile.h"
+#include "model/run/origins.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 #include "store/profile_store.h"
@@ -34,7 +34,7 @@ static void add_events(LodeProfile *profile)
 	lode_profile_add_event(profile, "misses", "of a cache", LODE_EVENT_RECORDED, NULL, 0);
 	lode_profile_add_event(profile, "time", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_add_event(profile, "estimate", NULL, LODE_EVENT_DERIVED, terms, 2);
-	profile->weight_event = 2;
+	profile->code.weight_event = 2;
 }
 
 static void add_costs(LodeProfile *profile)
@@ -43,10 +43,10 @@ static void add_costs(LodeProfile *profile)
 		const LodeCost cost = {event, random_int_range(1, 50)};
 		if (random_bit())
 			continue;
-		g_array_append_val(profile->costs, cost);
+		g_array_append_val(profile->code.costs, cost);
 		lode_profile_event(profile, event)->total += cost.value;
 	}
-	g_array_append_val(profile->cost_starts, profile->costs->len);
+	g_array_append_val(profile->code.cost_starts, profile->code.costs->len);
 }
 
 static void add_instruction(LodeProfile *profile, uint32_t function, uint64_t address)
@@ -65,7 +65,7 @@ static void add_instruction(LodeProfile *profile, uint32_t function, uint64_t ad
 		.size = 1,
 	};
 
-	g_array_append_val(profile->instructions, row);
+	g_array_append_val(profile->code.instructions, row);
 	/* By the address, so that it is the same in each run. */
 	if (address % 3 > 0) {
 		uint32_t outer = lode_profile_inlining(profile,
@@ -75,9 +75,9 @@ static void add_instruction(LodeProfile *profile, uint32_t function, uint64_t ad
 			outer = lode_profile_inlining(profile,
 				lode_profile_location(profile, "b.h", (uint32_t)address, "g"),
 				outer);
-		lode_profile_set_inlining(profile, profile->instructions->len - 1, outer);
+		lode_profile_set_inlining(profile, profile->code.instructions->len - 1, outer);
 	}
-	profile->total_count += row.count;
+	profile->run.total_count += row.count;
 	lode_profile_event(profile, 0)->total += row.count;
 	add_costs(profile);
 }
@@ -91,28 +91,28 @@ static void add_function(LodeProfile *profile, uint32_t image, uint32_t number)
 		.address = 100 * number,
 		.size = N_PLACES,
 		.calls = random_int_range(0, 10),
-		.first_instruction = profile->instructions->len,
-		.first_block = profile->blocks->len,
+		.first_instruction = profile->code.instructions->len,
+		.first_block = profile->code.blocks->len,
 		.n_blocks = 1,
 	};
-	const LodeBlock block = {.function = profile->functions->len,
+	const LodeBlock block = {.function = profile->code.functions->len,
 		.address = row.address,
 		.end = row.address + 8};
-	uint32_t index = profile->functions->len;
+	uint32_t index = profile->code.functions->len;
 
-	g_array_append_val(profile->functions, row);
-	g_array_append_val(profile->blocks, block);
+	g_array_append_val(profile->code.functions, row);
+	g_array_append_val(profile->code.blocks, block);
 	for (uint64_t i = 0; i < N_PLACES; i++)
 		if (random_bit())
 			add_instruction(profile, index, row.address + i);
-	lode_profile_function(profile, index)->n_instructions = profile->instructions->len -
+	lode_profile_function(profile, index)->n_instructions = profile->code.instructions->len -
 	                                                        row.first_instruction;
 }
 
 /* Edges in their order; those to what comes next are next_counts. */
 static void add_edges(LodeProfile *profile)
 {
-	guint n = profile->instructions->len;
+	guint n = profile->code.instructions->len;
 
 	for (uint32_t from = 0; from < n; from++)
 		for (uint32_t to = 0; to < n; to++) {
@@ -127,7 +127,7 @@ static void add_edges(LodeProfile *profile)
 			if (is_inside && to == from + 1 && random_bit())
 				source->next_count = edge.count;
 			else
-				g_array_append_val(profile->edges, edge);
+				g_array_append_val(profile->code.edges, edge);
 		}
 }
 
@@ -138,9 +138,9 @@ static LodeProfile *random_run(unsigned number)
 	g_autofree char *host = g_strdup_printf("host%u", number % 2);
 	LodeOrigin origin = {.pid = number + 1, .recorded_at = 1000 + number};
 
-	profile->creator = lode_profile_intern(profile, "test");
-	profile->program = lode_profile_intern(profile, command);
-	profile->n_samples = 10 + number;
+	profile->run.creator = lode_profile_intern(profile, "test");
+	profile->run.program = lode_profile_intern(profile, command);
+	profile->run.n_samples = 10 + number;
 	add_events(profile);
 	for (uint32_t image = 0; image < N_IMAGES; image++) {
 		/* The order of images differs among runs. */
@@ -149,16 +149,16 @@ static LodeProfile *random_run(unsigned number)
 		g_autofree char *path = g_strdup_printf("/run%u/file%u", number, file);
 		const LodeImage row = {lode_profile_intern(profile, path),
 			lode_profile_intern(profile, id), LODE_IMAGE_FILE};
-		g_array_append_val(profile->images, row);
+		g_array_append_val(profile->code.images, row);
 		for (uint32_t i = 0; i < N_FUNCTIONS; i++)
 			if (random_bit())
 				add_function(profile, image, i + 1);
 	}
 	add_edges(profile);
 	origin.host = lode_profile_intern(profile, host);
-	origin.program = profile->program;
-	origin.n_samples = profile->n_samples;
-	origin.total_count = profile->total_count;
+	origin.program = profile->run.program;
+	origin.n_samples = profile->run.n_samples;
+	origin.total_count = profile->run.total_count;
 	g_array_append_val(profile->origins, origin);
 	return profile;
 }
@@ -175,9 +175,9 @@ static char *place(const LodeProfile *profile, uint32_t index)
 		lode_profile_image(profile, function->image)->build_id, function->name,
 		instruction->address);
 	for (uint32_t i = lode_profile_inlining_of(profile, index); i != LODE_NONE;) {
-		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+		const LodeInlining *one = &LODE_AT(profile->code.inlinings, LodeInlining, i);
 		const LodeLocation *call = &LODE_AT(
-			profile->locations, LodeLocation, one->location);
+			profile->code.locations, LodeLocation, one->location);
 		g_string_append_printf(text, " by %s:%u %s", call->file, call->line,
 			call->inlined != NULL ? call->inlined : "");
 		i = one->outer;
@@ -199,7 +199,7 @@ static void add(GHashTable *sums, char *key, double value)
 
 static void add_places(GHashTable *sums, const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
 		g_autofree char *here = place(profile, i);
 		add(sums, g_strdup(here), instruction->count);
@@ -223,8 +223,8 @@ static GHashTable *sums_of(const LodeProfile *const *profiles, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const LodeProfile *profile = profiles[i];
 		add_places(sums, profile);
-		for (guint k = 0; k < profile->edges->len; k++) {
-			const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, k);
+		for (guint k = 0; k < profile->code.edges->len; k++) {
+			const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, k);
 			g_autofree char *from = place(profile, edge->source);
 			g_autofree char *to = place(profile, edge->target);
 			add(sums,
@@ -235,11 +235,11 @@ static GHashTable *sums_of(const LodeProfile *const *profiles, size_t n)
 					to),
 				edge->count);
 		}
-		for (uint32_t k = 0; k < profile->events->len; k++)
+		for (uint32_t k = 0; k < profile->code.events->len; k++)
 			add(sums, g_strdup_printf("total %u", k),
 				lode_profile_event(profile, k)->total);
-		add(sums, g_strdup("executions"), profile->total_count);
-		add(sums, g_strdup("samples"), profile->n_samples);
+		add(sums, g_strdup("executions"), profile->run.total_count);
+		add(sums, g_strdup("samples"), profile->run.n_samples);
 	}
 	return sums;
 }
@@ -299,12 +299,12 @@ static LodeProfile *through_a_file(LodeProfile *profile)
 
 static bool has_attribute(const LodeProfile *profile, uint32_t instruction, const char *name)
 {
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+	const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets, LodeAttributeSet,
 		lode_profile_instruction(profile, instruction)->attribute_set);
 
 	for (uint32_t i = 0; i < set->n; i++)
-		if (strcmp(profile->attributes->pdata[LODE_AT(
-				   profile->set_members, uint32_t, set->first + i)],
+		if (strcmp(profile->code.attributes->pdata[LODE_AT(
+				   profile->code.set_members, uint32_t, set->first + i)],
 			    name) == 0)
 			return true;
 	return false;
@@ -315,7 +315,7 @@ static void assert_attributes(const LodeProfile *merged, const LodeProfile *run,
 {
 	g_autoptr(GHashTable) own = sums_of(&run, 1);
 
-	for (uint32_t i = 0; i < merged->instructions->len; i++) {
+	for (uint32_t i = 0; i < merged->code.instructions->len; i++) {
 		g_autofree char *key = place(merged, i);
 		const double *count = g_hash_table_lookup(own, key);
 		g_assert_true(has_attribute(merged, i, name) == (count != NULL && *count > 0));
@@ -352,7 +352,7 @@ static void assert_choice(LodeProfile *merged, const char *words, const char *co
 	g_assert_true(lode_origin_choice_apply(chosen, words, &error));
 	g_assert_no_error(error);
 	g_assert_true((chosen->stacks != NULL) == is_whole);
-	g_assert_cmpuint(chosen->instructions->len, ==, merged->instructions->len);
+	g_assert_cmpuint(chosen->code.instructions->len, ==, merged->code.instructions->len);
 	g_autoptr(GHashTable) found = sums_of_executed(chosen);
 	g_autoptr(GHashTable) expected = sums_of_executed(part);
 	assert_same(expected, found);
@@ -402,7 +402,8 @@ static void test_random_runs(void)
 		g_autoptr(LodeProfile) again = through_a_file(merged);
 		assert_sums(again, all, N_RUNS);
 		g_assert_cmpuint(again->origins->len, ==, N_RUNS);
-		g_assert_cmpstr(again->program, ==, "program 0; program 1; program 2; and 1 other");
+		g_assert_cmpstr(
+			again->run.program, ==, "program 0; program 1; program 2; and 1 other");
 
 		for (unsigned i = 0; i < N_RUNS; i++) {
 			const char *const wanted[] = {names[i], NULL};
@@ -414,7 +415,7 @@ static void test_random_runs(void)
 			const LodeOrigin *origin = &LODE_AT(part->origins, LodeOrigin, 0);
 			g_assert_cmpstr(origin->name, ==, names[i]);
 			g_assert_cmpuint(origin->pid, ==, i + 1);
-			g_assert_cmpstr(part->program, ==, runs[i]->program);
+			g_assert_cmpstr(part->run.program, ==, runs[i]->run.program);
 		}
 
 		/* The same in two steps, and by host: runs 0 and 2 were on host0. */
@@ -500,7 +501,7 @@ static void test_stacks(void)
 		g_autoptr(GError) error = NULL;
 		add_stacks(first, 1);
 		add_stacks(second, 2);
-		first->n_samples = second->n_samples = 8;
+		first->run.n_samples = second->run.n_samples = 8;
 		g_autoptr(LodeProfile) merged = merge(both, 2, NULL, &error);
 		g_assert_no_error(error);
 		g_autoptr(LodeProfile) again = through_a_file(merged);
@@ -524,7 +525,7 @@ static void test_stacks(void)
 		g_clear_pointer(&second->stacks, lode_stacks_free);
 		g_autoptr(LodeProfile) mixed = merge(both, 2, NULL, &error);
 		g_assert_null(mixed->stacks);
-		second->n_samples = 0;
+		second->run.n_samples = 0;
 		g_autoptr(LodeProfile) counted = merge(both, 2, NULL, &error);
 		g_assert_cmpuint(counted->stacks->samples->len, ==, 8);
 	}
@@ -570,8 +571,8 @@ static void test_waits(void)
 
 	add_stacks(first, 1);
 	g_clear_pointer(&second->stacks, lode_stacks_free);
-	second->n_samples = 0;
-	first->n_samples = 8;
+	second->run.n_samples = 0;
+	first->run.n_samples = 8;
 	add_wait(first, "table_lock", 3, 2);
 	add_wait(first, "log_lock", LODE_NONE, 1);
 	add_wait(second, "log_lock", LODE_NONE, 3);
@@ -643,7 +644,7 @@ static LodeObservedInstruction random_facts(uint32_t instruction)
 static void add_windows(LodeProfile *profile, uint32_t pid)
 {
 	LodeWindows *windows = profile->windows = lode_windows_new();
-	guint n = profile->instructions->len;
+	guint n = profile->code.instructions->len;
 	const LodeSteppedProcess process = {pid, lode_profile_intern(profile, "p"),
 		pid % 2 == 0 ? lode_profile_intern(profile, "blocks SIGTRAP") : NULL, 1, 2};
 
@@ -686,8 +687,8 @@ static void add_fact(GHashTable *sums, const char *here, const char *name, doubl
 
 static void add_loops(LodeProfile *profile, const char *core)
 {
-	profile->core = lode_profile_intern(profile, core);
-	for (guint i = 0; i < profile->instructions->len; i++) {
+	profile->run.core = lode_profile_intern(profile, core);
+	for (guint i = 0; i < profile->code.instructions->len; i++) {
 		LodeLoop loop = {
 			.head = i,
 			.iterations = random_int_range(1, 9),
@@ -877,7 +878,7 @@ static void test_loops(void)
 		g_autoptr(GHashTable) actual = sum_loops(of_merged, 1);
 		assert_same(expected, actual);
 		assert_same(actual, expected);
-		g_assert_cmpstr(again->core, ==, "Zen 3");
+		g_assert_cmpstr(again->run.core, ==, "Zen 3");
 
 		g_assert_true(lode_origin_choice_apply(merged, "a", &error));
 		for (guint i = 0; i < merged->loops->len; i++) {
@@ -891,10 +892,10 @@ static void test_loops(void)
 		g_assert_cmpuint(part->loops->len, ==, merged->loops->len);
 
 		/* No cycle is that of another core. */
-		runs[1]->core = lode_profile_intern(runs[1], "Zen 2");
+		runs[1]->run.core = lode_profile_intern(runs[1], "Zen 2");
 		g_autoptr(LodeProfile) mixed = merge(runs, N_RUNS, NULL, &error);
 		g_assert_no_error(error);
-		g_assert_null(mixed->core);
+		g_assert_null(mixed->run.core);
 		g_assert_cmpuint(mixed->loops->len, ==, 0);
 		for (unsigned i = 0; i < N_RUNS; i++)
 			lode_profile_free(runs[i]);
@@ -910,10 +911,10 @@ static void test_many_windows(void)
 	g_autoptr(GError) error = NULL;
 
 	for (int i = 0; i < 2; i++) {
-		if (both[i]->functions->len == 0)
+		if (both[i]->code.functions->len == 0)
 			add_function(both[i], 0, 1);
-		add_instruction(both[i], both[i]->functions->len - 1, 905);
-		lode_profile_function(both[i], both[i]->functions->len - 1)->n_instructions++;
+		add_instruction(both[i], both[i]->code.functions->len - 1, 905);
+		lode_profile_function(both[i], both[i]->code.functions->len - 1)->n_instructions++;
 		add_windows(both[i], 1);
 		LodeWindows *windows = both[i]->windows;
 		windows->n_steps = INT64_MAX;
@@ -957,7 +958,7 @@ static void rename_event(LodeProfile *profile)
 
 static void weigh_otherwise(LodeProfile *profile)
 {
-	profile->weight_event = 1;
+	profile->code.weight_event = 1;
 }
 
 static void derive_otherwise(LodeProfile *profile)
@@ -967,7 +968,7 @@ static void derive_otherwise(LodeProfile *profile)
 
 static void give(LodeProfile *profile)
 {
-	profile->frequency = LODE_FREQUENCY_GIVEN;
+	profile->run.frequency = LODE_FREQUENCY_GIVEN;
 }
 
 static void copy(LodeProfile *profile)
@@ -995,13 +996,13 @@ static void test_refusals(void)
 		LodeProfile *both[] = {first, second};
 		g_autoptr(GError) error = NULL;
 		strcpy(first->file.content, "0123456789abcdef");
-		while (second->functions->len == 0) {
+		while (second->code.functions->len == 0) {
 			lode_profile_free(second);
 			both[1] = second = random_run(1);
 		}
 		add_function(second, 0, 9);
-		add_instruction(second, second->functions->len - 1, 905);
-		lode_profile_function(second, second->functions->len - 1)->n_instructions++;
+		add_instruction(second, second->code.functions->len - 1, 905);
+		lode_profile_function(second, second->code.functions->len - 1)->n_instructions++;
 		cases[i].spoil(second);
 		g_assert_null(merge(both, 2, NULL, &error));
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
@@ -1027,7 +1028,7 @@ static void test_lacking_events(void)
 		}
 		g_autoptr(LodeProfile) merged = merge(both, 2, NULL, &error);
 		g_assert_no_error(error);
-		g_assert_cmpuint(merged->events->len, ==, with->events->len);
+		g_assert_cmpuint(merged->code.events->len, ==, with->code.events->len);
 		for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 			uint32_t event = lode_profile_find_event(merged, names[i]);
 			g_assert_cmpuint(event, !=, LODE_NONE);
@@ -1047,11 +1048,11 @@ static void test_little(void)
 		g_autoptr(GError) error = NULL;
 		LodeProfile *all[] = {run, bare, nothing};
 		add_events(nothing);
-		nothing->weight_event = run->weight_event;
-		nothing->frequency = run->frequency;
+		nothing->code.weight_event = run->code.weight_event;
+		nothing->run.frequency = run->run.frequency;
 		const uint32_t start = 0;
-		g_array_append_val(nothing->cost_starts, start);
-		for (uint32_t i = 0; i < bare->instructions->len; i++)
+		g_array_append_val(nothing->code.cost_starts, start);
+		for (uint32_t i = 0; i < bare->code.instructions->len; i++)
 			lode_profile_instruction(bare, i)->attribute_set =
 				lode_profile_attribute_set(bare, NULL, 0);
 		g_autoptr(LodeProfile) merged = merge(all, 3, NULL, &error);
@@ -1061,7 +1062,7 @@ static void test_little(void)
 		g_assert_cmpuint(again->origins->len, ==, 3);
 		g_autoptr(LodeProfile) alone = merge(&all[2], 1, NULL, &error);
 		g_assert_no_error(error);
-		g_assert_cmpuint(alone->instructions->len, ==, 0);
+		g_assert_cmpuint(alone->code.instructions->len, ==, 0);
 	}
 }
 

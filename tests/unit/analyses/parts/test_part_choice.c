@@ -59,14 +59,14 @@ static void add_events(LodeProfile *profile)
 	lode_profile_add_event(profile, "cpu-clock:cause", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_add_event(profile, "misses", NULL, LODE_EVENT_RECORDED, NULL, 0);
 	lode_profile_add_event(profile, "twice", NULL, LODE_EVENT_DERIVED, &twice, 1);
-	profile->weight_event = CLOCK_CAUSE;
+	profile->code.weight_event = CLOCK_CAUSE;
 }
 
 static void add_code(LodeProfile *profile)
 {
 	const LodeImage image = {.path = lode_profile_intern(profile, "program")};
 
-	g_array_append_val(profile->images, image);
+	g_array_append_val(profile->code.images, image);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
 		g_autofree char *name = g_strdup_printf("f%u", i);
 		const LodeFunction function = {.name = lode_profile_intern(profile, name),
@@ -78,8 +78,8 @@ static void add_code(LodeProfile *profile)
 			.first_block = i,
 			.n_blocks = 1};
 		const LodeBlock block = {.function = i, .count = pick(0, 100)};
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->blocks, block);
+		g_array_append_val(profile->code.functions, function);
+		g_array_append_val(profile->code.blocks, block);
 		for (uint32_t k = 0; k < OWN; k++) {
 			const LodeInstruction row = {.address = function.address + k,
 				.count = pick(0, 1000),
@@ -89,8 +89,8 @@ static void add_code(LodeProfile *profile)
 				.size = 1,
 				.location = lode_profile_location(
 					profile, "a.c", i * OWN + k + 1, NULL)};
-			g_array_append_val(profile->instructions, row);
-			profile->total_count += row.count;
+			g_array_append_val(profile->code.instructions, row);
+			profile->run.total_count += row.count;
 		}
 	}
 	/* One is inlined from a header, by a call in a line of its own. */
@@ -98,11 +98,11 @@ static void add_code(LodeProfile *profile)
 	lode_profile_set_inlining(
 		profile, INLINED, lode_profile_inlining(profile, inlined->location, LODE_NONE));
 	inlined->location = lode_profile_location(profile, "/usr/include/b.h", 7, "g");
-	profile->total_count += 50;
+	profile->run.total_count += 50;
 	for (int i = 0; i < 10; i++) {
 		const LodeEdge edge = {(uint32_t)pick(0, N), (uint32_t)pick(0, N),
 			i % 3 == 0 ? LODE_EDGE_CALL : LODE_EDGE_JUMP, pick(0, 300)};
-		g_array_append_val(profile->edges, edge);
+		g_array_append_val(profile->code.edges, edge);
 	}
 }
 
@@ -131,7 +131,7 @@ static void add_samples(LodeProfile *profile)
 			.n_more = (uint32_t)pick(0, 3),
 		};
 		g_array_append_val(stacks->samples, sample);
-		profile->n_samples += 1.0 + sample.n_more;
+		profile->run.n_samples += 1.0 + sample.n_more;
 		lode_profile_event(profile, CLOCK)->total += sample.weight;
 		lode_profile_event(profile, CLOCK_CAUSE)->total += sample.weight;
 	}
@@ -162,19 +162,19 @@ static void add_costs(LodeProfile *profile)
 	Values sampled = sum_samples(profile, NULL), charged;
 
 	lode_causes_charge(causes, sampled.values, charged.values);
-	g_array_set_size(profile->cost_starts, 0);
+	g_array_set_size(profile->code.cost_starts, 0);
 	for (uint32_t i = 0; i <= N; i++) {
 		const LodeCost costs[] = {{CLOCK, i < N ? sampled.values[i] : 0},
 			{CLOCK_CAUSE, i < N ? charged.values[i] : 0}, {MISSES, pick(0, 50)}};
-		g_array_append_val(profile->cost_starts, profile->costs->len);
+		g_array_append_val(profile->code.cost_starts, profile->code.costs->len);
 		for (size_t k = 0; i < N && k < G_N_ELEMENTS(costs); k++)
 			if (costs[k].value != 0)
-				g_array_append_val(profile->costs, costs[k]);
+				g_array_append_val(profile->code.costs, costs[k]);
 		if (i < N)
 			lode_profile_event(profile, MISSES)->total += costs[2].value;
 	}
 	lode_profile_event(profile, MISSES)->total += 20;
-	lode_profile_event(profile, INSTRUCTIONS)->total = profile->total_count;
+	lode_profile_event(profile, INSTRUCTIONS)->total = profile->run.total_count;
 	lode_profile_event(profile, TWICE_MISSES)->total =
 		2 * lode_profile_event(profile, MISSES)->total;
 }
@@ -350,14 +350,14 @@ static void check_part(const LodeProfile *part, const LodeProfile *whole, const 
 	misses += 20 * weight / total;
 	assert_near(lode_profile_event(part, MISSES)->total, misses, 1e3);
 	assert_near(lode_profile_event(part, TWICE_MISSES)->total, 2 * misses, 1e3);
-	assert_near(part->total_count, executions + 50 * weight / total, 1e5);
-	g_assert_cmpfloat(part->n_samples, ==, n);
-	for (guint i = 0, at = 0; i < whole->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(whole->edges, LodeEdge, i);
+	assert_near(part->run.total_count, executions + 50 * weight / total, 1e5);
+	g_assert_cmpfloat(part->run.n_samples, ==, n);
+	for (guint i = 0, at = 0; i < whole->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(whole->code.edges, LodeEdge, i);
 		if (!(shares[edge->source / OWN] > 0))
 			continue;
-		g_assert_cmpuint(at, <, part->edges->len);
-		const LodeEdge *kept = &LODE_AT(part->edges, LodeEdge, at++);
+		g_assert_cmpuint(at, <, part->code.edges->len);
+		const LodeEdge *kept = &LODE_AT(part->code.edges, LodeEdge, at++);
 		g_assert_cmpuint(kept->source, ==, edge->source);
 		g_assert_cmpuint(kept->target, ==, edge->target);
 		assert_near(kept->count, edge->count * shares[edge->source / OWN], 1e3);
@@ -527,7 +527,7 @@ static void test_lacking(void)
 	g_array_set_size(profile->stacks->instructions, 0);
 	g_assert_false(lode_part_choice_apply(profile, &choice, NULL, &old));
 	g_assert_nonnull(strstr(old->message, "import the recording again"));
-	profile->n_samples = 0;
+	profile->run.n_samples = 0;
 	g_array_set_size(profile->stacks->samples, 0);
 	g_assert_false(lode_part_choice_apply(profile, &choice, NULL, &none));
 	g_assert_nonnull(strstr(none->message, "the profile has none"));
@@ -556,8 +556,8 @@ static void test_hostile(void)
 	g_clear_error(&error);
 	g_assert_true(lode_part_choice_apply(profile, &choice, NULL, &error));
 	g_assert_no_error(error);
-	for (guint i = 0; i < profile->costs->len; i++)
-		g_assert_true(isfinite(LODE_AT(profile->costs, LodeCost, i).value));
+	for (guint i = 0; i < profile->code.costs->len; i++)
+		g_assert_true(isfinite(LODE_AT(profile->code.costs, LodeCost, i).value));
 }
 
 static void test_documented(void)

@@ -259,14 +259,14 @@ static LodeProfile *with_foreign(const GString *known, const Foreign *foreign)
 	image->kind = LODE_IMAGE_FILE;
 	image->build_id = (char *)"aa";
 	if (foreign->n_samples > 0) {
-		profile->frequency = LODE_FREQUENCY_INFERRED;
-		profile->n_samples = foreign->n_samples;
+		profile->run.frequency = LODE_FREQUENCY_INFERRED;
+		profile->run.n_samples = foreign->n_samples;
 	}
 	if (foreign->build_id != NULL) {
 		LodeImage other = *image;
 		other.build_id = (char *)foreign->build_id;
-		g_array_append_val(profile->images, other);
-		for (guint i = 0; i < profile->functions->len; i++)
+		g_array_append_val(profile->code.images, other);
+		for (guint i = 0; i < profile->code.functions->len; i++)
 			if (strcmp(lode_profile_function(profile, i)->name, "foreign") == 0)
 				lode_profile_function(profile, i)->image = 1;
 	}
@@ -291,7 +291,7 @@ static void test_new_file(void)
 		g_autoptr(LodeProfile) first = with_foreign(known, &(Foreign){0});
 		g_autoptr(LodeProfile) profile = with_foreign(known, &cases[i]);
 		/* Of the first only what it shares with the second is signed. */
-		for (guint k = 0; k < first->instructions->len; k++) {
+		for (guint k = 0; k < first->code.instructions->len; k++) {
 			LodeInstruction *one = lode_profile_instruction(first, k);
 			if (strcmp(lode_profile_function(first, one->function)->name, "foreign") ==
 				0)
@@ -316,14 +316,14 @@ static LodeProfile *read_in_files(const GString *text)
 	LodeProfile *profile = flow_text_read(text->str);
 	const LodeImage first = *lode_profile_image(profile, 0);
 
-	g_array_set_size(profile->images, 0);
+	g_array_set_size(profile->code.images, 0);
 	for (guint i = 0; i < strlen(letters); i++) {
 		LodeImage image = first;
 		image.kind = LODE_IMAGE_FILE;
 		image.build_id = (char *)build_ids[i];
-		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->code.images, image);
 	}
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; i < profile->code.functions->len; i++) {
 		LodeFunction *function = lode_profile_function(profile, i);
 		function->image = (uint32_t)(strchr(letters, function->name[0]) - letters);
 	}
@@ -359,7 +359,7 @@ static void test_common_file(void)
 		append_scaled(text, parts[3]->str, 4);
 		append_scaled(text, parts[in_library == 3 ? 4 : 2]->str, in_library);
 		g_autoptr(LodeProfile) mixed = read_in_files(text);
-		double truth = profile_a->total_count / mixed->total_count;
+		double truth = profile_a->run.total_count / mixed->run.total_count;
 		g_autoptr(LodeClassification) found = classify(mixed, known);
 		const LodeSignatureMatch *match = lode_classification_match(found, 0);
 		g_assert_true(found->is_mixture);
@@ -498,7 +498,7 @@ static LodeSignature *sign_measured(const char *name, LodeProfile *profile, doub
 {
 	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new("kind,mem");
 
-	profile->user_seconds = seconds;
+	profile->run.user_seconds = seconds;
 	g_assert_true(lode_signature_builder_add(builder, profile, NULL));
 	g_assert_true(lode_signature_builder_add(builder, profile, NULL));
 	return lode_signature_builder_finish(builder, name, 1e-4, 10, NULL);
@@ -520,7 +520,7 @@ static void test_capacity(void)
 	g_auto(LodeCapacity) capacity = {0};
 	g_assert_false(lode_capacity_find(mixed, signatures, found, &options, &capacity, &error));
 	g_clear_error(&error);
-	mixed->user_seconds = 4;
+	mixed->run.user_seconds = 4;
 	g_assert_true(lode_capacity_find(mixed, signatures, found, &options, &capacity, &error));
 	g_assert_no_error(error);
 	g_assert_cmpfloat(capacity.used, ==, 0.5);

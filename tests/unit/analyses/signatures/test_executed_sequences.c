@@ -17,12 +17,12 @@ typedef struct {
 
 static const char *opcode_of(const LodeProfile *profile, uint32_t instruction)
 {
-	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+	const LodeAttributeSet *set = &LODE_AT(profile->code.attribute_sets, LodeAttributeSet,
 		lode_profile_instruction(profile, instruction)->attribute_set);
 
 	for (uint32_t i = 0; i < set->n; i++) {
-		const char *name = g_ptr_array_index(profile->attributes,
-			LODE_AT(profile->set_members, uint32_t, set->first + i));
+		const char *name = g_ptr_array_index(profile->code.attributes,
+			LODE_AT(profile->code.set_members, uint32_t, set->first + i));
 		if (g_str_has_prefix(name, "op:"))
 			return name + 3;
 	}
@@ -46,8 +46,8 @@ static void naive_walk(Naive *self, uint32_t at, const char *before, unsigned le
 		return;
 	if (one->next_count > 0)
 		naive_walk(self, at + 1, text, length + 1, count * one->next_count / one->count);
-	for (guint i = 0; i < profile->edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+	for (guint i = 0; i < profile->code.edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
 		if (edge->source == at && edge->count > 0)
 			naive_walk(self, edge->target, text, length + 1,
 				count * edge->count / one->count);
@@ -74,9 +74,9 @@ static void test_supports(void)
 	lode_executed_sequences_count(executed, LODE_SEQUENCES_OPCODES, &supports, totals);
 
 	Naive naive = {profile, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free), 0};
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		naive.total += lode_profile_instruction(profile, i)->count;
-	for (guint i = 0; i < profile->instructions->len; i++)
+	for (guint i = 0; i < profile->code.instructions->len; i++)
 		naive_walk(&naive, i, "", 1, lode_profile_instruction(profile, i)->count);
 	g_assert_cmpuint(supports.n_used, ==, g_hash_table_size(naive.supports));
 	GHashTableIter each;

@@ -14,12 +14,12 @@ static LodeProfile *make(double samples, double iterations)
 	LodeProfile *profile = lode_profile_new();
 	const LodeInstruction instruction = {.count = iterations, .block = LODE_NONE};
 
-	profile->frequency = LODE_FREQUENCY_EXACT;
-	profile->weight_event = lode_profile_add_event(
+	profile->run.frequency = LODE_FREQUENCY_EXACT;
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cpu-clock:cause", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	lode_profile_event(profile, profile->weight_event)->total = 1000.0 * PERIOD;
-	profile->n_samples = 1000;
-	g_array_append_val(profile->instructions, instruction);
+	lode_profile_event(profile, profile->code.weight_event)->total = 1000.0 * PERIOD;
+	profile->run.n_samples = 1000;
+	g_array_append_val(profile->code.instructions, instruction);
 	lode_loops_add(profile, 0)->weight = samples * PERIOD;
 	return profile;
 }
@@ -46,11 +46,12 @@ static void test_unknown(void)
 		LodeLoop *loop = lode_loops_find(profile, 0);
 		loop->calls = i == 2 ? 0.5 : 0;
 		if (i == 3)
-			profile->frequency = LODE_FREQUENCY_INFERRED;
+			profile->run.frequency = LODE_FREQUENCY_INFERRED;
 		if (i == 4)
-			profile->n_samples = 0;
+			profile->run.n_samples = 0;
 		if (i == 5)
-			lode_profile_event(profile, profile->weight_event)->name = "cycles:cause";
+			lode_profile_event(profile, profile->code.weight_event)->name =
+				"cycles:cause";
 		lode_join_counted_times(profile, &recording);
 		g_assert_cmpfloat(loop->iteration_ns, ==, -1);
 		g_assert_null(loop->iteration_source);

@@ -36,7 +36,7 @@ static void add_instruction(Case *self, uint32_t i)
 	} else if (draw == 5) {
 		code->kinds = 1u << (random_bit() ? LODE_KIND_CALL : LODE_KIND_RET);
 	}
-	g_array_append_val(self->profile->instructions, instruction);
+	g_array_append_val(self->profile->code.instructions, instruction);
 	bool leads = draw < 5 || (draw == 5 && (code->kinds >> LODE_KIND_CALL & 1) != 0);
 	if (leads && random_int_range(0, 5) > 0) {
 		const LodeEdge edge = {i, (uint32_t)random_int_range(0, N),
@@ -44,7 +44,7 @@ static void add_instruction(Case *self, uint32_t i)
 			: draw == 4 ? LODE_EDGE_JUMP
 				    : LODE_EDGE_CALL,
 			random_int_range(1, 20)};
-		g_array_append_val(self->profile->edges, edge);
+		g_array_append_val(self->profile->code.edges, edge);
 	}
 }
 
@@ -65,26 +65,26 @@ static void set_up(Case *self)
 		LODE_FREQUENCY_EXACT, LODE_FREQUENCY_SAMPLED, LODE_FREQUENCY_INFERRED};
 	LodeProfile *profile = self->profile = lode_profile_new();
 
-	profile->frequency = frequencies[random_int_range(0, 3)];
-	profile->weight_event = lode_profile_add_event(
+	profile->run.frequency = frequencies[random_int_range(0, 3)];
+	profile->code.weight_event = lode_profile_add_event(
 		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
 		const LodeFunction function = {
 			.first_instruction = i * OF_FUNCTION, .n_instructions = OF_FUNCTION};
-		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->code.functions, function);
 	}
 	for (uint32_t i = 0; i < N; i++)
 		add_instruction(self, i);
-	g_array_set_size(profile->cost_starts, 0);
+	g_array_set_size(profile->code.cost_starts, 0);
 	for (uint32_t i = 0; i < N; i++) {
-		const LodeCost cost = {profile->weight_event, 1};
-		const uint32_t first = profile->costs->len;
-		g_array_append_val(profile->cost_starts, first);
+		const LodeCost cost = {profile->code.weight_event, 1};
+		const uint32_t first = profile->code.costs->len;
+		g_array_append_val(profile->code.cost_starts, first);
 		if (random_int_range(0, 3) > 0)
-			g_array_append_val(profile->costs, cost);
+			g_array_append_val(profile->code.costs, cost);
 	}
-	const uint32_t end = profile->costs->len;
-	g_array_append_val(profile->cost_starts, end);
+	const uint32_t end = profile->code.costs->len;
+	g_array_append_val(profile->code.cost_starts, end);
 	if (random_bit())
 		add_windows(profile);
 }
@@ -93,7 +93,7 @@ static void set_up(Case *self)
 
 static bool leads(const Case *self, uint32_t from, uint32_t to)
 {
-	const GArray *edges = self->profile->edges;
+	const GArray *edges = self->profile->code.edges;
 
 	if (from / OF_FUNCTION != to / OF_FUNCTION)
 		return false;
@@ -118,7 +118,7 @@ static bool has_weight(const Case *self, uint32_t head)
 
 	for (uint32_t i = 0; i < N; i++)
 		if ((i == head || (!ends(self, head) && leads(self, head, i))) &&
-			lode_profile_event_value(profile, profile->weight_event, i) > 0)
+			lode_profile_event_value(profile, profile->code.weight_event, i) > 0)
 			return true;
 	return false;
 }
@@ -140,13 +140,13 @@ static bool is_fork(const Case *self, uint32_t branch)
 		if (edge->target == branch + 1 && (branch + 1) % OF_FUNCTION != 0)
 			steps_passed += edge->steps;
 	}
-	if (steps >= 30 && profile->frequency != LODE_FREQUENCY_EXACT)
+	if (steps >= 30 && profile->run.frequency != LODE_FREQUENCY_EXACT)
 		return MIN(steps_passed, steps - steps_passed) >= 0.1 * steps;
 	passed = MAX(lode_profile_instruction(profile, branch)->next_count, 0);
-	for (guint i = 0; i < profile->edges->len; i++)
-		if (LODE_AT(profile->edges, LodeEdge, i).source == branch)
-			taken += LODE_AT(profile->edges, LodeEdge, i).count;
-	if (profile->frequency != LODE_FREQUENCY_INFERRED)
+	for (guint i = 0; i < profile->code.edges->len; i++)
+		if (LODE_AT(profile->code.edges, LodeEdge, i).source == branch)
+			taken += LODE_AT(profile->code.edges, LodeEdge, i).count;
+	if (profile->run.frequency != LODE_FREQUENCY_INFERRED)
 		return taken + passed > 0 && MIN(taken, passed) >= 0.1 * (taken + passed);
 	for (uint32_t i = 0; i < N; i++) {
 		n_ways += leads(self, branch, i);
@@ -240,7 +240,7 @@ static void test_shares(void)
 		g_autoptr(LodeProfile) profile = lode_profile_new();
 		const LodeInstruction instruction = {.next_count = -1};
 		LodeJoinCode code = {.length = LENGTH, .kinds = cases[i].kinds};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 		profile->windows = lode_windows_new();
 		g_array_append_vals(profile->windows->instructions, &cases[i].facts, 1);
 		lode_join_facts(profile, &code);
@@ -284,7 +284,7 @@ static void test_string_rounds(void)
 			.is_repeat = decoded.is_repeat,
 			.facts = 1u << LODE_JOIN_FACT_ROUNDS_FEW,
 		};
-		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->code.instructions, instruction);
 		profile->windows = lode_windows_new();
 		g_array_append_val(profile->windows->instructions, facts);
 		lode_join_facts(profile, &code);

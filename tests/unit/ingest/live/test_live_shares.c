@@ -155,7 +155,7 @@ static void count_imported(Shares *self, const GPtrArray *paths)
 			.rule = sample->rule,
 			.reason = sample->reason,
 		};
-		const char *event = LODE_AT(profile->events, LodeEvent, sample->event).name;
+		const char *event = LODE_AT(profile->code.events, LodeEvent, sample->event).name;
 		if (strcmp(event, "page-faults") != 0)
 			count(self, &seen);
 	}

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ingest/sampled/sampled_rows.h"
 #include "model/profile.h"
+#include "model/run/unresolved.h"
 #include "seeds.h"
 
 #include <string.h>

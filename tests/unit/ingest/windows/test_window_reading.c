@@ -3,6 +3,7 @@
  * by which name. */
 #include "model/profile.h"
 
+#include "model/run/unresolved.h"
 #include "seeds.h"
 #include "stepped_program.h"
 

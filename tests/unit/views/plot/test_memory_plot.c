@@ -516,7 +516,7 @@ static void test_hostile_names(void)
 	LodeProfile *profile = sample_profile_new(1, 0x1000);
 	g_autofree char *endless = g_strnfill(100000, 'x');
 
-	profile->program = lode_profile_intern(profile, "\xff<svg>\x1b[31m & \"</text>");
+	profile->run.program = lode_profile_intern(profile, "\xff<svg>\x1b[31m & \"</text>");
 	sample_profile_access(profile, 0, SAMPLE_ANON, LODE_ACCESS_LOAD, 0);
 	LODE_AT(profile->memory->mappings, LodeMemoryMapping, 3).name = lode_profile_intern(
 		profile, endless);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/origins.h"
+#include "model/run/origins.h"
 
 LodeOriginParts *lode_origin_parts_new(void)
 {
