@@ -20,6 +20,7 @@ extern const LodeVerb lode_verb_place_apply;
 extern const LodeVerb lode_verb_place_export;
 extern const LodeVerb lode_verb_signature;
 extern const LodeVerb lode_verb_classify;
+extern const LodeVerb lode_verb_compare;
 extern const LodeVerb lode_verb_serve;
 extern const LodeVerb lode_verb_mcp;
 extern const LodeVerb lode_verb_guide;

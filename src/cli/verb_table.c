@@ -22,6 +22,7 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_question_report,
 	&lode_question_annotate,
 	&lode_question_diff,
+	&lode_verb_compare,
 	&lode_question_memory,
 	&lode_question_place,
 	&lode_verb_place_apply,

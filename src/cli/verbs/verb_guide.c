@@ -36,7 +36,8 @@ static const Line lines[] = {
 	{"Did the change help", NULL, NULL},
 	{"before and after", "lode diff old.lode new.lode",
 		"diagnoses gone and new, functions, lines; chance is left out"},
-	{"in CI", "lode diff old.lode new.lode --fail-above 5", "exit status 3: slower"},
+	{"by how much, for certain", "lode compare -- ./old --- ./new",
+		"runs both by turns; --fail-above 2: exit status 3 where the new one is slower"},
 	{"never this cause again", "lode report x.lode --fail-on CAUSE",
 		"exit status 3: it is there"},
 

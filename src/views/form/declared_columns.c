@@ -37,6 +37,7 @@ const LodeColumns *const lode_declared_columns[] = {
 	&lode_compared_side_columns,
 	&lode_compared_total_columns,
 	&lode_compared_wait_columns,
+	&lode_series_change_columns,
 	&lode_diagnosis_columns,
 	&lode_finding_columns,
 	&lode_finding_place_columns,

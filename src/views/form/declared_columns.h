@@ -19,7 +19,7 @@ extern const LodeColumns lode_allocation_totals_columns, lode_memory_allocations
 extern const LodeColumns lode_program_list_columns, lode_fact_columns;
 extern const LodeColumns lode_compared_cause_columns, lode_compared_diagnosis_columns,
 	lode_compared_row_columns, lode_compared_side_columns, lode_compared_total_columns,
-	lode_compared_wait_columns;
+	lode_compared_wait_columns, lode_series_change_columns;
 extern const LodeColumns lode_diagnosis_columns, lode_finding_columns, lode_finding_place_columns,
 	lode_script_line_columns, lode_sequence_columns, lode_top_function_columns,
 	lode_wait_columns;

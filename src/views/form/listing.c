@@ -254,24 +254,42 @@ static unsigned choose_columns(Text *self, LodeTableColumn *out_columns)
 	return n;
 }
 
+static LodeTable table_of(Text *self, LodeTableColumn *columns)
+{
+	const LodeListing *listing = self->rows.listing;
+
+	return (LodeTable){
+		.columns = columns,
+		.n_columns = choose_columns(self, columns),
+		.n_rows = listing->n_rows,
+		.cell = listing_cell,
+		.user_data = self,
+		.note = listing->note != NULL ? listing_note : NULL,
+		.last_width = listing->last_width,
+		.wraps = listing->wraps,
+	};
+}
+
 void lode_listing_write_text(const LodeListing *self, const LodeTerminal *terminal, FILE *out)
 {
 	LodeTableColumn columns[LODE_TABLE_MAX_COLUMNS];
 	Text text = {.rows = rows_of(self), .terminal = terminal};
-	const LodeTable table = {
-		.columns = columns,
-		.n_columns = choose_columns(&text, columns),
-		.n_rows = self->n_rows,
-		.cell = listing_cell,
-		.user_data = &text,
-		.note = self->note != NULL ? listing_note : NULL,
-		.last_width = self->last_width,
-		.wraps = self->wraps,
-	};
+	const LodeTable table = table_of(&text, columns);
 	uint32_t left_out = lode_table_write(&table, terminal, out);
 
 	if (self->tells_left_out)
 		lode_table_write_left_out(&table, left_out, terminal, out);
+	rows_clear(&text.rows);
+}
+
+void lode_listing_write_markdown(const LodeListing *self, FILE *out)
+{
+	LodeTableColumn columns[LODE_TABLE_MAX_COLUMNS];
+	const LodeTerminal terminal = {0};
+	Text text = {.rows = rows_of(self), .terminal = &terminal};
+	const LodeTable table = table_of(&text, columns);
+
+	lode_table_write_markdown(&table, out);
 	rows_clear(&text.rows);
 }
 

@@ -181,6 +181,9 @@ typedef struct {
 
 void lode_listing_write_text(const LodeListing *self, const LodeTerminal *terminal, FILE *out);
 
+/* The columns of the text as a table of Markdown. */
+void lode_listing_write_markdown(const LodeListing *self, FILE *out);
+
 /* The line of titles and the rows; either alone, for rows of several listings. */
 void lode_listing_write_csv(const LodeListing *self, FILE *out);
 void lode_listing_put_csv_titles(const LodeListing *self, FILE *out);

@@ -5,6 +5,8 @@
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 
+#include <string.h>
+
 enum { LAST_COLUMN_MINIMUM = 40, COLUMN_GAP = 2, CONTINUED_INDENT = 2 };
 
 typedef struct {
@@ -196,6 +198,40 @@ uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, F
 	for (size_t row = 0; row < self->n_rows; row++)
 		put_row(&layout, row);
 	return layout.left_out;
+}
+
+/* What would end the cell or begin markup is escaped: names are of strangers. */
+static void put_markdown_cell(const char *text, FILE *out)
+{
+	fputs("| ", out);
+	for (; *text != '\0'; text++) {
+		if (*text == '<' || *text == '&')
+			fprintf(out, *text == '<' ? "&lt;" : "&amp;");
+		else
+			fprintf(out, "%s%c", strchr("\\`*_[]|~@#!", *text) != NULL ? "\\" : "",
+				*text);
+	}
+	fputc(' ', out);
+}
+
+void lode_table_write_markdown(const LodeTable *self, FILE *out)
+{
+	g_autoptr(GString) cell = g_string_new(NULL);
+
+	for (unsigned i = 0; i < self->n_columns; i++)
+		put_markdown_cell(self->columns[i].title, out);
+	fputs("|\n", out);
+	for (unsigned i = 0; i < self->n_columns; i++)
+		fputs(self->columns[i].is_text ? "|:--" : "|--:", out);
+	fputs("|\n", out);
+	for (size_t row = 0; row < self->n_rows; row++) {
+		for (unsigned i = 0; i < self->n_columns; i++) {
+			g_string_truncate(cell, 0);
+			self->cell(row, i, cell, self->user_data);
+			put_markdown_cell(cell->str, out);
+		}
+		fputs("|\n", out);
+	}
 }
 
 void lode_table_write_left_out(

@@ -55,6 +55,10 @@ typedef struct {
  * of width, one bit each. */
 uint32_t lode_table_write(const LodeTable *self, const LodeTerminal *terminal, FILE *out);
 
+/* The same as a table of Markdown (GitHub Flavored Markdown, section 4.10), all columns, no notes.
+ */
+void lode_table_write_markdown(const LodeTable *self, FILE *out);
+
 /* Writes `text` in a style: with colour codes around it when the terminal has colour. */
 void lode_style_write(FILE *out, const LodeTerminal *terminal, LodeStyle style, const char *text);
 
