@@ -254,6 +254,36 @@ __attribute__((noinline)) static double await_short(void)
 	return waited;
 }
 
+__attribute__((noinline)) static void rest(double *waited)
+{
+	for (int i = 0; i < 30; i++) {
+		Mark mark = begin_wait();
+		usleep(50);
+		*waited += end_wait(mark);
+	}
+}
+
+__attribute__((noinline)) static void breathe(double *waited)
+{
+	for (int i = 0; i < 10; i++) {
+		Mark mark = begin_wait();
+		usleep(50);
+		*waited += end_wait(mark);
+	}
+}
+
+/* 800 waits, of which none is longer than the time between two looks. */
+__attribute__((noinline)) static double rest_often(void)
+{
+	double waited = 0;
+
+	for (int i = 0; i < 20; i++) {
+		rest(&waited);
+		breathe(&waited);
+	}
+	return waited;
+}
+
 __attribute__((noinline)) static double nap(void)
 {
 	double waited = 0;
@@ -568,10 +598,10 @@ int main(int argc, char **argv)
 		{"condition", wait_condition, N_THREADS}, {"semaphore", wait_semaphore, N_THREADS},
 		{"barrier", wait_barrier, N_THREADS}, {"join", await_sum, 1},
 		{"child", await_children, 1}, {"output", await_output, 1},
-		{"signal", await_signals, 1}, {"short", await_short, 1}, {"sleep", nap, 1},
-		{"hidden", nap_hidden, 1}, {"poll", watch, 1}, {"sync", save_notes, 1},
-		{"pipe", send_rows, 1}, {"unix", ask_neighbour, 1}, {"tcp", ask_server, 1},
-		{"epoll", ask_by_loop, 1}, {"processor", crowd, N_THREADS},
+		{"signal", await_signals, 1}, {"short", await_short, 1}, {"rests", rest_often, 1},
+		{"sleep", nap, 1}, {"hidden", nap_hidden, 1}, {"poll", watch, 1},
+		{"sync", save_notes, 1}, {"pipe", send_rows, 1}, {"unix", ask_neighbour, 1},
+		{"tcp", ask_server, 1}, {"epoll", ask_by_loop, 1}, {"processor", crowd, N_THREADS},
 		{"watcher", compute_watched, 1}};
 	double begin = now(CLOCK_MONOTONIC);
 

@@ -343,6 +343,7 @@ export interface Waits extends Head {
 	running_seconds: number;
 	waiting_seconds: number;
 	seen: number; /* share of the waiting */
+	exact: number; /* share of it, but for processors: each wait is known by itself */
 	head: string | null; /* where the time by the clock went; null: it is not waiting */
 	has_path: boolean;
 	path_running_seconds?: number;

@@ -5,6 +5,7 @@
 #include "model/profile.h"
 #include "model/waits.h"
 #include "sources/perf_data/script_look.h"
+#include "sources/perf_data/wait_switch.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -117,6 +118,37 @@ static void describe_sampling(LodeRecording *recording, uint32_t column, const L
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }
 
+/* What is recorded beside samples of the program's work, and has no column. */
+static bool is_beside(const LodePerfEvent *event)
+{
+	static const char *const names[] = {
+		LODE_SCRIPT_EVENT, LODE_SWITCHED_EVENT, LODE_WAKING_EVENT};
+	bool is_it = false;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		is_it |= strcmp(event->name, names[i]) == 0;
+	return is_it && event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config == PERF_COUNT_SW_DUMMY || event->has_switches);
+}
+
+/* By which means it is known why threads waited. */
+static void describe_waiting(
+	LodeRecording *recording, uint32_t column, const LodePerfEvent *events, size_t n)
+{
+	bool has_switched = false, has_waking = false;
+
+	for (size_t i = 0; i < n; i++) {
+		has_switched |= strcmp(events[i].name, LODE_SWITCHED_EVENT) == 0;
+		has_waking |= strcmp(events[i].name, LODE_WAKING_EVENT) == 0;
+	}
+	if (!has_switched)
+		return;
+	g_autofree char *text = g_strconcat("each wait by the kernel",
+		has_waking ? ", with who ended it" : "",
+		"; files and holders of locks by looks; in nanoseconds", NULL);
+	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
+}
+
 bool lode_sampled_columns_add(LodeRecording *recording, LodePerfData *data, uint32_t *out_columns)
 {
 	size_t n;
@@ -126,8 +158,7 @@ bool lode_sampled_columns_add(LodeRecording *recording, LodePerfData *data, uint
 	for (size_t i = 0; i < n; i++) {
 		const LodePerfEvent *event = &events[i];
 		out_columns[i] = LODE_NONE;
-		if (event->config == PERF_COUNT_SW_DUMMY && event->type == PERF_TYPE_SOFTWARE &&
-			strcmp(event->name, LODE_SCRIPT_EVENT) == 0)
+		if (is_beside(event))
 			continue;
 		out_columns[i] = add_column(
 			recording, event, &events[lode_sampled_counts_leader(events, i)]);
@@ -135,6 +166,8 @@ bool lode_sampled_columns_add(LodeRecording *recording, LodePerfData *data, uint
 			event->is_frequency && lode_sampled_timer_period(event) > 0 &&
 			lode_sampled_timer_period(event) < lode_sampled_timer_period(&events[0]))
 			describe_first(recording, out_columns[0], &events[0], event);
+		if (strcmp(event->name, LODE_WAITING_EVENT) == 0)
+			describe_waiting(recording, out_columns[i], events, n);
 		if (info->sampling != NULL && lode_sampled_timer_period(event) > 0)
 			describe_sampling(recording, out_columns[i], info);
 		if (recording->n_sampled > LODE_SAMPLED_MAX_COLUMNS)

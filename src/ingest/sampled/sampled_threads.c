@@ -16,6 +16,12 @@
 
 enum { MAX_NOTES = 1 << 25, MAX_WINDOWS = 1 << 20 };
 
+/* A thread that is woken has a processor after this time, where one is free. */
+#define WAKE_UP_NS UINT64_C(100000)
+
+/* So long before it has stopped to run a thread may be woken. */
+#define STOPPING_NS UINT64_C(20000)
+
 /* Less than this share of the running time side by side is a process that starts another one. */
 #define LEAST_OVERLAP 0.01
 
@@ -46,6 +52,13 @@ typedef struct {
 	double ready_ns; /* that it waited for a processor, in all its lives */
 } Thread;
 
+typedef struct {
+	uint64_t time_ns;
+	uint32_t woken; /* tid */
+	uint32_t waker_pid, waker_tid;
+	LodeThreadGapEnd end;
+} Waking;
+
 /* A time in which switches were recorded. */
 typedef struct {
 	uint64_t on_ns, off_ns;
@@ -70,6 +83,7 @@ struct LodeSampledThreads {
 	LodeIdCache ids;
 	GArray *threads; /* Thread */
 	GArray *notes;   /* Note */
+	GArray *wakings; /* Waking */
 	GArray *windows; /* Window, one after the other */
 	GArray *steps;   /* Step */
 	GArray *slices;  /* Slice, by thread and time */
@@ -94,6 +108,7 @@ LodeSampledThreads *lode_sampled_threads_new(guint limit)
 	lode_id_cache_init(&self->ids);
 	self->threads = g_array_new(FALSE, FALSE, sizeof(Thread));
 	self->notes = g_array_new(FALSE, FALSE, sizeof(Note));
+	self->wakings = g_array_new(FALSE, FALSE, sizeof(Waking));
 	self->windows = g_array_new(FALSE, FALSE, sizeof(Window));
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
 	self->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
@@ -111,6 +126,7 @@ void lode_sampled_threads_free(LodeSampledThreads *self)
 	lode_id_cache_clear(&self->ids);
 	g_array_unref(self->threads);
 	g_array_unref(self->notes);
+	g_array_unref(self->wakings);
 	g_array_unref(self->windows);
 	g_array_unref(self->steps);
 	g_array_unref(self->slices);
@@ -277,6 +293,32 @@ void lode_sampled_threads_note_look(LodeSampledThreads *self, const LodePerfReco
 		thread->is_looked_at = add_note(self, number, NOTE_LOOKED, time_ns);
 }
 
+void lode_sampled_threads_note_switch(
+	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	uint32_t number = find_thread(self, record);
+	Thread *thread = &LODE_AT(self->threads, Thread, number);
+
+	if (self->waits.looks->len >= self->limit)
+		return;
+	lode_thread_waits_add_switch(&self->waits, number, time_ns);
+	if (!thread->is_looked_at)
+		thread->is_looked_at = add_note(self, number, NOTE_LOOKED, time_ns);
+}
+
+void lode_sampled_threads_note_waking(LodeSampledThreads *self, const LodePerfRecord *record,
+	const LodeWaking *waking, uint64_t time_ns)
+{
+	const Waking added = {time_ns, waking->woken, record->pid, record->tid,
+		waking->is_in_interrupt ? LODE_GAP_END_BY_INTERRUPT
+		: waking->is_in_softirq ? LODE_GAP_END_UNKNOWN
+					: LODE_GAP_END_BY_THREAD};
+
+	/* In a PID namespace of its own, the recorder cannot tell who it is. */
+	if (waking->waker == record->tid && self->wakings->len < self->limit)
+		g_array_append_val(self->wakings, added);
+}
+
 void lode_sampled_threads_note_run(LodeSampledThreads *self, const LodePerfRecord *record,
 	uint64_t time_ns, uint64_t interval_ns)
 {
@@ -341,6 +383,9 @@ static void close_windows(LodeSampledThreads *self)
 LODE_ORDER(
 	compare_notes, Note, LODE_ASCENDING(thread), LODE_ASCENDING(time_ns), LODE_ASCENDING(kind))
 
+LODE_ORDER(compare_wakings, Waking, LODE_ASCENDING(woken), LODE_ASCENDING(time_ns),
+	LODE_ASCENDING(waker_tid))
+
 LODE_ORDER(compare_steps, Step, LODE_ASCENDING(time_ns), LODE_ASCENDING(n))
 
 typedef enum { UNKNOWN, RUNNING, STOPPED } State;
@@ -363,6 +408,7 @@ typedef struct {
 	bool is_alive, has_ended;
 	State state;
 	uint64_t since_ns;
+	uint64_t ran_ns; /* when it began to run last */
 	bool is_preempted;
 	bool is_held;               /* it was stopped in a window: no wait of its own */
 	LodeThreadGapKind gap_kind; /* of the gap that it is in, when it is stopped */
@@ -388,8 +434,25 @@ static double stretched(const LodeSampledThreads *self, uint64_t time_ns)
 	return (double)window->on_ns + (double)in_ns * window->scale;
 }
 
-/* Adds a gap of the thread; an unsure one stands for nothing yet. */
-static void add_gap(Following *self, uint64_t begin_ns, uint64_t end_ns, LodeThreadGapKind kind)
+/* Who ended a wait; NULL: nobody that is known. */
+static const Waking *find_waking(const Following *self, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t from_ns = MAX(begin_ns - MIN(STOPPING_NS, begin_ns), self->ran_ns);
+	const Waking *wakings = (const Waking *)(const void *)self->all->wakings->data;
+	guint n = self->all->wakings->len;
+	guint first = LODE_PARTITION_POINT(n, i,
+		wakings[i].woken < self->time.tid ||
+			(wakings[i].woken == self->time.tid && wakings[i].time_ns < from_ns));
+
+	return first < n && wakings[first].woken == self->time.tid &&
+	                       wakings[first].time_ns <= end_ns
+	               ? &wakings[first]
+	               : NULL;
+}
+
+/* An unsure one stands for nothing yet. `waking` ends it; NULL: not known. */
+static void add_one_gap(Following *self, uint64_t begin_ns, uint64_t end_ns, LodeThreadGapKind kind,
+	const Waking *waking)
 {
 	LodeSampledThreads *all = self->all;
 	LodeThreadGap gap = {
@@ -402,10 +465,18 @@ static void add_gap(Following *self, uint64_t begin_ns, uint64_t end_ns, LodeThr
 
 	if (gap.end_ns <= gap.begin_ns || !all->expects_looks)
 		return;
+	if (waking != NULL && kind == LODE_GAP_WAIT) {
+		gap.end = (uint8_t)waking->end;
+		gap.waker_pid = waking->waker_pid;
+		gap.waker_tid = waking->waker_tid;
+	}
 	double recorded_ns = (double)(gap.end_ns - gap.begin_ns);
 	double stretched_ns = stretched(all, gap.end_ns) - stretched(all, gap.begin_ns);
 	uint32_t window = window_of(all, gap.begin_ns);
 	bool is_in_window = window != LODE_NONE && gap.end_ns <= window_at(self, window)->off_ns;
+	/* Where switches were not recorded, nor were wake-ups. */
+	if (gap.end == LODE_GAP_END_BY_NONE && !is_in_window)
+		gap.end = LODE_GAP_END_UNKNOWN;
 	if (kind != LODE_GAP_UNSURE)
 		gap.waiting_ns = kind == LODE_GAP_WAIT && is_in_window ? recorded_ns : stretched_ns;
 	if (kind == LODE_GAP_WAIT) {
@@ -413,6 +484,25 @@ static void add_gap(Following *self, uint64_t begin_ns, uint64_t end_ns, LodeThr
 		self->life.unrecorded_ns += stretched_ns - gap.waiting_ns;
 	}
 	g_array_append_val(all->waits.gaps, gap);
+}
+
+/* Adds a gap of the thread. Once it was woken, it waited for a processor. */
+static void add_gap(Following *self, uint64_t begin_ns, uint64_t end_ns, LodeThreadGapKind kind)
+{
+	static const Waking none = {.end = LODE_GAP_END_BY_NONE};
+	const LodeSampledThreads *all = self->all;
+	const Waking *waking = kind == LODE_GAP_WAIT && all->wakings->len > 0
+	                               ? find_waking(self, begin_ns, end_ns)
+	                               : NULL;
+	uint64_t woken_ns = waking != NULL ? MAX(waking->time_ns, begin_ns) : end_ns;
+	bool is_late = woken_ns < end_ns && end_ns - woken_ns > WAKE_UP_NS;
+
+	/* Of what was lost nothing is known. */
+	if (waking == NULL && all->wakings->len > 0 && !all->has_lost)
+		waking = &none;
+	add_one_gap(self, begin_ns, is_late ? woken_ns : end_ns, kind, waking);
+	if (is_late)
+		add_one_gap(self, woken_ns, end_ns, LODE_GAP_READY, NULL);
 }
 
 /* Ends the gap that goes on. */
@@ -657,7 +747,7 @@ static void start(Following *self, uint64_t time_ns)
 	self->time.switches += scale;
 	self->state = RUNNING;
 	self->is_held = false;
-	self->since_ns = time_ns;
+	self->since_ns = self->ran_ns = time_ns;
 }
 
 /* Whether a life begins here; what was noted of the one before may come after its end. */
@@ -848,6 +938,7 @@ void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledProg
 
 	close_windows(self);
 	lode_thread_waits_sort_looks(&self->waits);
+	g_array_sort(self->wakings, compare_wakings);
 	if (n > 1)
 		qsort(self->notes->data, n, sizeof(Note), compare_notes);
 	for (guint first = 0; first < n && self->windows->len > 0; first = end) {
@@ -857,6 +948,7 @@ void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledProg
 		(self->has_no_switches ? follow_looks : follow)(self, programs, first, end);
 	}
 	g_array_set_size(self->notes, 0);
+	g_array_set_size(self->wakings, 0);
 	weigh_waits(self);
 	sum_steps(self);
 	g_array_sort(self->times, compare_times);

@@ -18,6 +18,7 @@
 #include "ingest/sampled/waits/thread_waits.h"
 #include "ingest/windows/window_times.h"
 #include "process/threads.h"
+#include "sources/perf_data/wait_switch.h"
 
 typedef struct LodeSampledThreads LodeSampledThreads;
 
@@ -43,6 +44,14 @@ void lode_sampled_threads_note_look(LodeSampledThreads *self, const LodePerfReco
 /* Likewise a look at one that ran. */
 void lode_sampled_threads_note_run(LodeSampledThreads *self, const LodePerfRecord *record,
 	uint64_t time_ns, uint64_t interval_ns);
+
+/* A sample of a switch, which is one as well. */
+void lode_sampled_threads_note_switch(
+	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns);
+
+/* A sample of the thread that wakes another one. */
+void lode_sampled_threads_note_waking(LodeSampledThreads *self, const LodePerfRecord *record,
+	const LodeWaking *waking, uint64_t time_ns);
 
 /* A sample of a timer: where the thread ran, it waited for a processor too. */
 void lode_sampled_threads_note_timed(

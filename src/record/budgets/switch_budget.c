@@ -26,9 +26,9 @@ static void estimate(LodeSwitchBudget *self, uint64_t n_records, gint64 passed_u
 	self->n_us = 0;
 }
 
-void lode_switch_budget_charge(LodeSwitchBudget *self, uint64_t n_mappings)
+void lode_switch_budget_charge(LodeSwitchBudget *self, double n_records)
 {
-	self->allowance -= LODE_MAPPING_RECORDS * (double)n_mappings;
+	self->allowance -= n_records;
 }
 
 bool lode_switch_budget_take(LodeSwitchBudget *self, uint64_t n_records, gint64 now_us)

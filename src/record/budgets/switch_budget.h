@@ -39,13 +39,14 @@ enum {
 
 void lode_switch_budget_init(LodeSwitchBudget *self, gint64 now_us);
 
-/* The program's time that a record of a switch takes; one of a mapping, with its path, takes as
- * much as so many of them. */
+/* The program's time that a record of a switch takes. One of a mapping, with its path, takes as
+ * much as so many of them, and so does a sample of a switch or of a wake-up, on average. */
 #define LODE_SWITCH_RECORD_NS 500.0
 #define LODE_MAPPING_RECORDS 3.0
+#define LODE_SWITCH_SAMPLE_RECORDS 4.0
 
-/* Takes off records of mappings of data, which the same event reports. */
-void lode_switch_budget_charge(LodeSwitchBudget *self, uint64_t n_mappings);
+/* Takes off what is recorded besides, as so many records of switches. */
+void lode_switch_budget_charge(LodeSwitchBudget *self, double n_records);
 
 /* Takes the records since the last call. Gives whether switches are to be recorded from now on. */
 bool lode_switch_budget_take(LodeSwitchBudget *self, uint64_t n_records, gint64 now_us);

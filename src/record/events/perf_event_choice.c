@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "machine/late_library.h"
 #include "record/events/perf_pmu_event.h"
+#include "record/waits/switch_samples.h"
+#include "sources/perf_data/wait_switch.h"
 
 #include <asm/perf_regs.h>
 #include <dlfcn.h>
@@ -560,9 +562,32 @@ static LodePerfChoice *switching_choice(const Chooser *self, bool has_data)
 
 	attr.context_switch = 1;
 	attr.mmap2 = attr.mmap_data = has_data;
-	if (probe(self->kernel, &attr) != 0)
+	struct perf_event_attr each = attr;
+	if (self->options->has_waits)
+		lode_switch_samples_ask(&each);
+	bool is_each = each.sample_regs_user != 0 && probe(self->kernel, &each) == 0;
+	if (!is_each && probe(self->kernel, &attr) != 0)
 		return NULL;
-	LodePerfChoice *choice = choice_new("dummy", &attr);
+	LodePerfChoice *choice = choice_new("dummy", is_each ? &each : &attr);
+	if (is_each) {
+		g_free(choice->name);
+		choice->name = g_strdup(LODE_SWITCHED_EVENT);
+	}
+	choice->is_tracking = true;
+	choice->is_switching = true;
+	return choice;
+}
+
+/* NULL: the kernel, or tracefs, refuses. */
+static LodePerfChoice *waking_choice(const Chooser *self)
+{
+	struct perf_event_attr attr = dummy_attr(self);
+
+	if (!lode_waking_samples_ask(self->kernel, &attr) || probe(self->kernel, &attr) != 0)
+		return NULL;
+	LodePerfChoice *choice = choice_new("", &attr);
+	g_free(choice->name);
+	choice->name = g_strdup(LODE_WAKING_EVENT);
 	choice->is_tracking = true;
 	choice->is_switching = true;
 	return choice;
@@ -726,7 +751,12 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 		g_ptr_array_add(choices, tracking_choice(&chooser, has_data));
 	else
 		set_tracking(&first->attr, has_data);
+	LodePerfChoice *waking = switching != NULL && switching->attr.sample_regs_user != 0
+	                                 ? waking_choice(&chooser)
+	                                 : NULL;
 	if (switching != NULL)
 		g_ptr_array_add(choices, switching);
+	if (waking != NULL)
+		g_ptr_array_add(choices, waking);
 	return g_steal_pointer(&choices);
 }

@@ -34,9 +34,9 @@ typedef struct {
 	GArray *ids; /* uint64_t, of each descriptor */
 	LodePerfStretch stretch;
 	bool is_aside;     /* of LodePerfSamplerOptions.aside_events */
-	bool is_tracking;  /* has no samples */
+	bool is_tracking;  /* has no samples of the program's work */
 	bool is_switching; /* likewise: reports when threads begin and stop to run, and mappings
-	                      of data */
+	                      of data; or samples each switch, or each wake-up */
 } LodePerfChoice;
 
 /* A timer that has no samples, for records of mappings where the kernel gives no events. The caller
@@ -58,7 +58,8 @@ bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
 /*
  * The events of the options, LodePerfChoice, as far as the kernel accepts them; the first (or the
  * tracking event after them, which is never stopped) reports mappings. The last reports context
- * switches, unless the kernel refuses that. Appends to `note` how they differ from the
+ * switches, unless the kernel refuses that; where it allows more and waits are asked for, that one
+ * samples them too, and a further one who wakes whom. Appends to `note` how they differ from the
  * options. The caller owns the array. Errors: those of lode_perf_kernel_refuse(), and _USAGE.
  */
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,

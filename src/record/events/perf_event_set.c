@@ -9,8 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Events of which each one is a sample come in bursts: memory that is filled, page by page. */
-enum { DEFAULT_PAGES = 128, BURST_PAGES = 1024, MAX_CPUS = 1 << 16 };
+/* Events of which each one is a sample come in bursts: memory that is filled, page by page; or are
+ * large, where switches have a stack. */
+enum { DEFAULT_PAGES = 128, SWITCH_PAGES = 256, BURST_PAGES = 1024, MAX_CPUS = 1 << 16 };
 
 static void add_range(GArray *cpus, const char *text)
 {
@@ -198,12 +199,16 @@ static int map_all(LodePerfEventSet *self, size_t pages)
 
 static size_t default_pages(const LodePerfEventSet *self)
 {
+	size_t pages = DEFAULT_PAGES;
+
 	for (guint i = 0; i < self->choices->len; i++) {
 		const LodePerfChoice *choice = self->choices->pdata[i];
 		if (!choice->is_tracking && !choice->attr.freq && choice->attr.sample_period == 1)
 			return BURST_PAGES;
+		if (choice->is_switching && choice->attr.sample_stack_user > 0)
+			pages = SWITCH_PAGES;
 	}
-	return DEFAULT_PAGES;
+	return pages;
 }
 
 static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GError **error)

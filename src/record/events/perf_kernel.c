@@ -20,6 +20,7 @@ const LodePerfKernel lode_perf_kernel = {
 	.open = open_event,
 	.settings = "/proc/sys/kernel",
 	.devices = "/sys/bus/event_source/devices",
+	.tracing = "/sys/kernel/tracing",
 };
 
 int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, int64_t otherwise)

@@ -18,6 +18,7 @@ typedef struct {
 	void *user_data;
 	const char *settings; /* the folder of perf_event_paranoid and its like */
 	const char *devices;  /* the folder of the PMUs, with their types, formats and events */
+	const char *tracing;  /* the folder of tracefs; NULL: there is none */
 } LodePerfKernel;
 
 /* The machine's own. */

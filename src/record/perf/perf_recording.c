@@ -60,9 +60,21 @@ static void show_probes(LodePerfRecording *self, const struct perf_event_header 
 	}
 }
 
-/* Samples are many, and say nothing of mappings. */
+static bool is_switch_sample(
+	const LodePerfRecording *self, const struct perf_event_header *record, size_t size)
+{
+	const LodePerfSampleStart *sample = (const void *)record;
+
+	return record->type == PERF_RECORD_SAMPLE && size >= sizeof(*sample) &&
+	       g_hash_table_contains(self->tally.switching, &sample->identifier);
+}
+
+/* Samples are many, and say nothing of mappings. Those of switches are, as looks, none of the
+ * program's work, which observers are for. */
 static void take_record(LodePerfRecording *self, const struct perf_event_header *record)
 {
+	if (is_switch_sample(self, record, record->size))
+		return;
 	show_records(self, record, record->size);
 	if (self->probes != NULL)
 		show_probes(self, record);
@@ -130,6 +142,10 @@ static void write_ring_changed(LodePerfRecording *self, const LodePerfRing *ring
 		g_byte_array_set_size(self->unwrapped, (guint)whole);
 		lode_perf_ring_copy(ring, at, self->unwrapped->data, whole);
 		scale_sample(self, self->unwrapped->data, whole);
+		if (self->switch_samples.stacks != NULL &&
+			is_switch_sample(self, (const void *)self->unwrapped->data, whole))
+			whole = lode_switch_stacks_cut(
+				self->switch_samples.stacks, self->unwrapped->data, whole);
 		if (self->sources != NULL &&
 			lode_perf_sources_is_double(self->sources,
 				(const struct perf_event_header *)self->unwrapped->data))
@@ -173,7 +189,7 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 	lode_perf_tally_add(&self->tally, ring);
 	if (is_observed(self) || self->mappings != NULL || self->probes != NULL)
 		take_ring(self, ring);
-	if (self->sources != NULL || self->slices.part < 1)
+	if (self->sources != NULL || self->slices.part < 1 || self->switch_samples.stacks != NULL)
 		write_ring_changed(self, ring);
 	else if (self->write_error == NULL)
 		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
@@ -234,17 +250,35 @@ static void remember_ids(GHashTable *ids, const LodePerfChoice *choice)
 		g_hash_table_add(ids, &g_array_index(choice->ids, uint64_t, i));
 }
 
+/* Lists the events of the file, and sees whether switches are among them as samples. */
+static void begin_switch_samples(LodePerfRecording *self)
+{
+	self->written = g_ptr_array_new();
+	for (guint i = 0; i < self->choices->len; i++) {
+		LodePerfChoice *choice = self->choices->pdata[i];
+		if (choice->attr.context_switch && choice->attr.sample_stack_user > 0)
+			self->switch_samples.stacks = lode_switch_stacks_new();
+		if (choice->attr.type == PERF_TYPE_TRACEPOINT && choice->is_switching) {
+			self->switch_samples.waking = *choice;
+			lode_waking_samples_write_as(&self->switch_samples.waking.attr);
+			choice = &self->switch_samples.waking;
+		}
+		g_ptr_array_add(self->written, choice);
+	}
+}
+
 bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 {
 	for (guint i = 0; i < self->choices->len; i++) {
 		const LodePerfChoice *choice = self->choices->pdata[i];
 		if (choice->is_aside)
 			remember_ids(self->tally.aside, choice);
+		if (choice->is_switching)
+			remember_ids(self->tally.switching, choice);
 		if (choice->stretch == LODE_PERF_IN_SLICES)
 			remember_ids(self->slice_ids, choice);
 	}
-	self->written = g_ptr_array_new();
-	g_ptr_array_extend(self->written, self->choices, NULL, NULL);
+	begin_switch_samples(self);
 	if (self->looker != NULL) {
 		LodePerfChoice *waits = lode_wait_looker_choice(self->looker);
 		if (waits != NULL)
@@ -277,9 +311,12 @@ static bool look_for_mappings(LodePerfRecording *self)
 /* The choice that reports context switches; NULL: the kernel refused it. */
 static const LodePerfChoice *switching_choice(const LodePerfRecording *self)
 {
-	const LodePerfChoice *last = self->choices->pdata[self->choices->len - 1];
-
-	return last->is_switching ? last : NULL;
+	for (guint i = self->choices->len; i-- > 0;) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		if (choice->attr.context_switch)
+			return choice;
+	}
+	return NULL;
 }
 
 /* Says that context switches are recorded from then on, or no more (LODE_PERF_NO_SWITCHES_TID). */
@@ -319,9 +356,14 @@ static void bound_switches(LodePerfRecording *self)
 	if (switching_choice(self) == NULL)
 		return;
 	if (switching_choice(self)->attr.mmap_data)
-		lode_switch_budget_charge(
-			&self->switches, self->tally.n_data_mappings - self->seen.n_mappings);
+		lode_switch_budget_charge(&self->switches,
+			LODE_MAPPING_RECORDS *
+				(double)(self->tally.n_data_mappings - self->seen.n_mappings));
 	self->seen.n_mappings = self->tally.n_data_mappings;
+	lode_switch_budget_charge(&self->switches,
+		LODE_SWITCH_SAMPLE_RECORDS *
+			(double)(self->tally.n_switch_samples - self->seen.n_switch_samples));
+	self->seen.n_switch_samples = self->tally.n_switch_samples;
 	if (lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
 		return;
 	uint64_t before_ns = lode_now_ns();
@@ -396,10 +438,11 @@ void lode_perf_recording_charge(LodePerfRecording *self, double sample_ns)
 
 	self->program_ns += (double)(n_samples - self->seen.n_samples) * sample_period_ns(self);
 	ns[LODE_COST_SAMPLES] = (double)n_samples * sample_ns;
-	ns[LODE_COST_RECORDS] = ((double)own_switches(self) +
-					LODE_MAPPING_RECORDS *
-						(double)self->tally.n_data_mappings) *
-	                        LODE_SWITCH_RECORD_NS;
+	ns[LODE_COST_RECORDS] =
+		((double)own_switches(self) +
+			LODE_SWITCH_SAMPLE_RECORDS * (double)self->tally.n_switch_samples +
+			LODE_MAPPING_RECORDS * (double)self->tally.n_data_mappings) *
+		LODE_SWITCH_RECORD_NS;
 	ns[LODE_COST_SWITCHES] = self->slices.switches_ns;
 	ns[LODE_COST_TASKS] += (double)(n_tasks - self->seen.n_tasks) *
 	                       (double)self->events->descriptors->len * LODE_TASK_EVENT_NS;
@@ -557,5 +600,6 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	g_clear_pointer(&self->pages, lode_page_survey_free);
 	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
 	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
+	g_clear_pointer(&self->switch_samples.stacks, lode_switch_stacks_free);
 	g_clear_error(&self->write_error);
 }

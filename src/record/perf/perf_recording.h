@@ -17,13 +17,20 @@
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
 #include "record/probes/probe_recorder.h"
+#include "record/waits/switch_samples.h"
 #include "record/waits/wait_looker.h"
 
 typedef struct LodeSpeedMeter LodeSpeedMeter;
 
+/* Of switches, where these are sampled. */
+typedef struct {
+	LodeSwitchStacks *stacks; /* NULL: they are not */
+	LodePerfChoice waking;    /* as it is written; borrows */
+} LodeSwitchSampling;
+
 /* Of the tally's, those that the budgets and the cost have. */
 typedef struct {
-	uint64_t n_switches, n_mappings, n_samples, n_tasks;
+	uint64_t n_switches, n_mappings, n_samples, n_tasks, n_switch_samples;
 } LodePerfSeen;
 
 typedef struct {
@@ -33,6 +40,7 @@ typedef struct {
 	LodePerfWriter *writer;
 	LodePerfTally tally;
 	LodeSwitchBudget switches;
+	LodeSwitchSampling switch_samples;
 	LodeSampleSlices slices; /* of the time, while they are dense */
 	LodeTaskBudget tasks;
 	LodeOwnCost cost;

@@ -31,6 +31,7 @@ void lode_perf_tally_init(LodePerfTally *self)
 		.processes = g_hash_table_new(NULL, NULL),
 		.closed = lode_closed_programs_new(),
 		.aside = g_hash_table_new(g_int64_hash, g_int64_equal),
+		.switching = g_hash_table_new(g_int64_hash, g_int64_equal),
 	};
 }
 
@@ -40,6 +41,7 @@ void lode_perf_tally_clear(LodePerfTally *self)
 	g_clear_pointer(&self->processes, g_hash_table_unref);
 	g_clear_pointer(&self->closed, lode_closed_programs_free);
 	g_clear_pointer(&self->aside, g_hash_table_unref);
+	g_clear_pointer(&self->switching, g_hash_table_unref);
 }
 
 static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t position)
@@ -47,6 +49,10 @@ static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	LodePerfSampleStart sample;
 
 	lode_perf_ring_copy(ring, position, &sample, sizeof(sample));
+	if (g_hash_table_contains(self->switching, &sample.identifier)) {
+		self->n_switch_samples++;
+		return;
+	}
 	self->n_samples += !g_hash_table_contains(self->aside, &sample.identifier);
 	if (self->first_time_ns == 0 || sample.time < self->first_time_ns)
 		self->first_time_ns = sample.time;

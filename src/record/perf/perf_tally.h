@@ -11,7 +11,7 @@
 #include "record/programs/kept_files.h"
 
 typedef struct {
-	uint64_t n_samples, n_lost, n_throttled, n_switches;
+	uint64_t n_samples, n_lost, n_throttled, n_switches, n_switch_samples;
 	uint64_t n_tasks; /* threads and processes that were started */
 	uint32_t last_task;
 	uint64_t n_data_mappings;
@@ -19,8 +19,9 @@ typedef struct {
 	LodeKeptFiles *files;                 /* that were mapped to be executed */
 	GHashTable *processes;                /* started, not ended, as a set of their ids */
 	LodeClosedPrograms *closed;           /* that the kernel did not let us sample */
-	GHashTable *aside; /* set of uint64_t, borrowed: the ids of events whose samples do not
-	                      count */
+	/* Sets of uint64_t, borrowed: the ids of events whose samples do not count, and of those
+	 * that sample switches and wake-ups. */
+	GHashTable *aside, *switching;
 	LodeJitRuntime *runtime; /* gets processes and mappings; may be NULL */
 } LodePerfTally;
 

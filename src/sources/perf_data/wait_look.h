@@ -64,6 +64,7 @@ typedef struct {
 	int64_t holder_call;
 	char state; /* 'R': it ran, or could: no wait */
 	uint32_t words[LODE_LOOK_WORDS];
+	uint64_t place;     /* not written; of a switch: lode_switch_place_key(); 0: a look */
 	const char *target; /* "": nothing; borrows from the sample */
 	const char *kernel_function;
 } LodeWaitLook;

@@ -181,6 +181,21 @@ static void put_note(size_t number, const LodeTerminal *terminal, FILE *out, con
 	lode_display_print_indented(terminal, NOTE_INDENT, out, "%s", text->str);
 }
 
+/* The share of the waiting of which each wait is known by itself, but for processors. */
+static double exact_share(const LodeWaits *waits)
+{
+	double all = 0, exact = 0;
+
+	for (guint i = 0; i < waits->rows->len; i++) {
+		const LodeWait *row = &LODE_AT(waits->rows, LodeWait, i);
+		if (row->reason == LODE_WAIT_PROCESSOR)
+			continue;
+		all += row->waiting_ns;
+		exact += row->looks > 0 || row->reason == LODE_WAIT_UNSEEN ? 0 : row->waiting_ns;
+	}
+	return all > 0 ? exact / all : 0;
+}
+
 static void put_head(const List *self, FILE *out)
 {
 	const LodeWaits *waits = self->profile->waits;
@@ -196,6 +211,12 @@ static void put_head(const List *self, FILE *out)
 		g_string_append_printf(text, ", for what is known of %s",
 			LODE_SHARE_TEXT(waits->seen_ns / waits->waiting_ns));
 	lode_display_print(terminal, out, "%s.", text->str);
+	double exact = exact_share(waits);
+	if (exact > MUCH_UNSEEN)
+		lode_display_print(terminal, out,
+			"The kernel told each wait's call and place for %s of it, but for "
+			"processors; files and holders of locks are by looks.",
+			LODE_SHARE_TEXT(exact));
 	if (waits->refused_ns > MUCH_UNSEEN * waits->waiting_ns)
 		lode_display_print(terminal, out,
 			"The system refused to say what %s of it was for, but for the kernel's "
@@ -321,6 +342,7 @@ bool lode_wait_list_write(
 	lode_json_member_number(&json, "waiting_seconds", waits->waiting_ns / 1e9);
 	lode_json_member_number(&json, "seen",
 		waits->waiting_ns > 0 ? MIN(waits->seen_ns / waits->waiting_ns, 1) : 1);
+	lode_json_member_number(&json, "exact", exact_share(waits));
 	g_autofree char *head = lode_waits_head(profile, &options->terminal);
 	lode_json_member_string(&json, "head", head);
 	if (waits->refused_ns > 0)

@@ -402,6 +402,103 @@ static void test_switching(void)
 	g_assert_cmpuint(unwanted->len, ==, 1);
 }
 
+/* As to a user who may not sample the kernel. */
+static int judge_user_code(const struct perf_event_attr *attr, int cpu)
+{
+	(void)cpu;
+	return attr->exclude_kernel ? 0 : EACCES;
+}
+
+static int judge_nothing(const struct perf_event_attr *attr, int cpu)
+{
+	(void)attr;
+	(void)cpu;
+	return 0;
+}
+
+static void write_tracepoint(const char *folder, const char *format)
+{
+	g_autofree char *sched = g_build_filename(folder, "events/sched/sched_waking", NULL);
+	g_autofree char *id = g_build_filename(sched, "id", NULL);
+	g_autofree char *form = g_build_filename(sched, "format", NULL);
+
+	g_assert_cmpint(g_mkdir_with_parents(sched, 0700), ==, 0);
+	g_assert_true(g_file_set_contents(id, "321\n", -1, NULL));
+	g_assert_true(g_file_set_contents(form, format, -1, NULL));
+}
+
+static void remove_tracepoint(const char *folder)
+{
+	static const char *const paths[] = {"events/sched/sched_waking/id",
+		"events/sched/sched_waking/format", "events/sched/sched_waking", "events/sched",
+		"events", ""};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+		g_autofree char *path = g_build_filename(folder, paths[i], NULL);
+		g_remove(path);
+	}
+}
+
+/* Where the kernel allows it, and waits are asked for, each switch is a sample, and so is each
+ * wake-up if its tracepoint has the known form. */
+static void test_switch_samples(void)
+{
+	static const char known[] =
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+	static const char moved[] =
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+	static const struct {
+		Judge judge;
+		const char *format; /* NULL: no tracefs */
+		bool has_waits;
+		guint n;
+		bool is_sampled;
+	} cases[] = {
+		{judge_nothing, known, true, 3, true},
+		{judge_nothing, moved, true, 2, true},
+		{judge_nothing, NULL, true, 2, true},
+		{judge_nothing, known, false, 2, false},
+		{judge_user_code, known, true, 2, false},
+	};
+	const char *const events[] = {"cpu-clock:u", NULL};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodePerfSamplerOptions options = {
+			.events = events, .has_waits = cases[i].has_waits};
+		g_autofree char *folder = g_dir_make_tmp("lode-test-tracing-XXXXXX", NULL);
+		g_autoptr(GString) note = g_string_new(NULL);
+		g_autoptr(GError) error = NULL;
+		FakeKernel fake;
+		fake_kernel_init(&fake, cases[i].judge);
+		if (cases[i].format != NULL)
+			write_tracepoint(folder, cases[i].format);
+		fake.kernel.tracing = folder;
+		g_autoptr(GPtrArray)
+			choices = lode_perf_choices_make(&fake.kernel, &options, note, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(choices->len, ==, cases[i].n);
+		const LodePerfChoice *switched = choices->pdata[1];
+		g_assert_true(switched->attr.context_switch && switched->is_switching);
+		g_assert_cmpuint(switched->attr.config, ==,
+			cases[i].is_sampled ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_DUMMY);
+		g_assert_cmpint(switched->attr.sample_stack_user > 0, ==, cases[i].is_sampled);
+		g_assert_cmpint(switched->attr.exclude_kernel, ==, !cases[i].is_sampled);
+		if (cases[i].n > 2) {
+			const LodePerfChoice *waking = choices->pdata[2];
+			g_assert_cmpuint(waking->attr.type, ==, PERF_TYPE_TRACEPOINT);
+			g_assert_cmpuint(waking->attr.config, ==, 321);
+			g_assert_true(waking->is_switching && !waking->attr.context_switch);
+		}
+		g_assert_cmpstr(note->str, ==, "");
+		remove_tracepoint(folder);
+		fake_kernel_clear(&fake);
+	}
+}
+
 static void check_refusal(
 	Judge judge, const LodePerfSamplerOptions *options, int code, const char *words)
 {
@@ -508,6 +605,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
 	g_test_add_func("/record/perf-event-choice/first", test_first);
 	g_test_add_func("/record/perf-event-choice/switching", test_switching);
+	g_test_add_func("/record/perf-event-choice/switch-samples", test_switch_samples);
 	g_test_add_func("/record/perf-event-choice/aside", test_aside);
 	g_test_add_func("/record/perf-event-choice/kernel_entries", test_kernel_entries);
 	g_test_add_func("/record/perf-event-choice/refusals", test_refusals);

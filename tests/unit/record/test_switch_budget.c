@@ -105,7 +105,8 @@ static void test_mappings(void)
 		lode_switch_budget_init(&budget, now_us);
 		for (int k = 0; k < ROUNDS; k++) {
 			if (is_on)
-				lode_switch_budget_charge(&budget, rates[i] * ROUND_US / 1000000);
+				lode_switch_budget_charge(&budget,
+					LODE_MAPPING_RECORDS * rates[i] * ROUND_US / 1000000);
 			on[i] += is_on;
 			is_on = lode_switch_budget_take(&budget, 0, now_us += ROUND_US);
 		}

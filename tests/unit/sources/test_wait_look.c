@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The raw data of looks: written and read, cut short, and of another version. */
 #include "sources/perf_data/wait_look.h"
+#include "sources/perf_data/wait_switch.h"
 
 #include <string.h>
 
@@ -119,6 +120,25 @@ static void test_words(void)
 	g_assert_cmpuint(read.n_words, ==, LODE_LOOK_WORDS);
 }
 
+/* As the kernel writes sched_waking, and cut short. */
+static void test_waking(void)
+{
+	static const uint8_t raw[] = {0x41, 1, 8, 2, 7, 0, 0, 0, 'w', 'o', 'r', 'k', 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 9, 1, 0, 0, 120, 0, 0, 0, 1, 0, 0, 0};
+	enum { TO_WOKEN = 24 };
+	LodeWaking waking = {.waker = 77};
+
+	for (size_t size = 0; size < TO_WOKEN + 4; size++) {
+		g_autofree uint8_t *part = g_memdup2(raw, size);
+		g_assert_false(lode_waking_read(&waking, part, size));
+	}
+	g_assert_cmpuint(waking.waker, ==, 77);
+	g_assert_true(lode_waking_read(&waking, raw, sizeof(raw)));
+	g_assert_cmpuint(waking.waker, ==, 7);
+	g_assert_cmpuint(waking.woken, ==, 265);
+	g_assert_true(waking.is_in_interrupt && !waking.is_in_softirq);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -126,5 +146,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/sources/wait-look/cut", test_cut);
 	g_test_add_func("/sources/wait-look/words", test_words);
 	g_test_add_func("/sources/wait-look/running", test_running);
+	g_test_add_func("/sources/wait-look/waking", test_waking);
 	return g_test_run();
 }

@@ -141,6 +141,28 @@ static void test_text(void)
 	g_assert_nonnull(strstr(brief, "3 more have 0.75 s; --limit 4 lists them, too."));
 }
 
+/* Rows without looks are known by the kernel. */
+static void test_exact(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new();
+	g_autofree char *looked = write_list(profile, LODE_VIEW_TEXT, 0);
+
+	g_assert_null(strstr(looked, "The kernel told"));
+	for (guint i = 0; i < profile->waits->rows->len; i++) {
+		LodeWait *row = &LODE_AT(profile->waits->rows, LodeWait, i);
+		row->looks = row->waiting_ns >= 1 * S ? 0 : row->looks;
+	}
+	g_autofree char *text = write_list(profile, LODE_VIEW_TEXT, 0);
+	g_assert_nonnull(strstr(text, "The kernel told each wait's call and place for"));
+	g_autofree char *json = write_list(profile, LODE_VIEW_JSON, 0);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_assert_true(json_parser_load_from_data(parser, json, -1, NULL));
+	JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+	double exact = json_object_get_double_member(root, "exact");
+	g_assert_cmpfloat(exact, >, 0.5);
+	g_assert_cmpfloat(exact, <, 1);
+}
+
 static void test_json(void)
 {
 	g_autoptr(LodeProfile) profile = profile_new();
@@ -296,6 +318,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/waits/text", test_text);
 	g_test_add_func("/views/waits/json", test_json);
+	g_test_add_func("/views/waits/exact", test_exact);
 	g_test_add_func("/views/waits/csv", test_csv);
 	g_test_add_func("/views/waits/nothing", test_nothing);
 	g_test_add_func("/views/waits/head", test_head);

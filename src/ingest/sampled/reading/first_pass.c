@@ -25,12 +25,30 @@ static void note_look(LodeSampledInput *input, const LodePerfRecord *record, uin
 		input->n_bad_looks++;
 		return;
 	}
+	if (input->switch_looks != NULL)
+		lode_switch_looks_note(input->switch_looks, record, &look, time_ns);
 	if (input->threads == NULL || (look.flags & LODE_LOOK_OF_HOLDER) != 0)
 		return;
 	if (look.state == LODE_LOOK_STATE_RUNS)
 		lode_sampled_threads_note_run(input->threads, record, time_ns, look.interval_ns);
 	else
 		lode_sampled_threads_note_look(input->threads, record, time_ns, look.interval_ns);
+}
+
+/* Samples of switches and of wake-ups. */
+static void note_switch(LodeSampledInput *input, const LodePerfRecord *record, uint64_t time_ns)
+{
+	LodeWaking waking;
+
+	input->n_looks++;
+	if (input->threads == NULL || !lode_sampled_input_has_looks(input))
+		return;
+	if (lode_sampled_input_is_switch(input, record))
+		lode_sampled_threads_note_switch(input->threads, record, time_ns);
+	else if (lode_waking_read(&waking, record->sample.raw, record->sample.raw_size))
+		lode_sampled_threads_note_waking(input->threads, record, &waking, time_ns);
+	else
+		input->n_bad_looks++;
 }
 
 /* The value of a sample that has no counts. */
@@ -77,6 +95,11 @@ static void note_record(
 
 	if (lode_sampled_input_is_look(input, record)) {
 		note_look(input, record, time_ns);
+		return;
+	}
+	if (lode_sampled_input_is_switch(input, record) ||
+		lode_sampled_input_is_waking(input, record)) {
+		note_switch(input, record, time_ns);
 		return;
 	}
 	if (lode_sampled_input_is_script(input, record)) {
@@ -140,7 +163,7 @@ static bool add_events(LodeSampledReading *self, LodeSampledInput *input, GError
 		                                     events[i].type == PERF_TYPE_SOFTWARE &&
 		                                     events[i].config == PERF_COUNT_SW_PAGE_FAULTS;
 		/* Those of looks say where a thread waits, not what it accesses. */
-		input->has_data |= i != input->waiting &&
+		input->has_data |= i != input->waiting && i != input->switched &&
 		                   (events[i].user_registers != 0 || has_address);
 	}
 	return true;

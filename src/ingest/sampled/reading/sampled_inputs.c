@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/waits.h"
 #include "sources/perf_data/script_look.h"
+#include "sources/perf_data/wait_switch.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@ void lode_sampled_input_clear(void *data)
 	lode_perf_data_close(self->data);
 	lode_sampled_programs_free(self->programs);
 	lode_sampled_threads_free(self->threads);
+	lode_switch_looks_free(self->switch_looks);
 	lode_sampled_counts_clear(&self->counts);
 	lode_window_times_clear(&self->windows);
 	g_free(self->columns);
@@ -45,6 +47,28 @@ static size_t find_looks(const LodeSampledInput *input, const char *name)
 	return i;
 }
 
+/* Likewise that of samples of switches. */
+static size_t find_switched(const LodeSampledInput *input)
+{
+	size_t n, i = 0;
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
+
+	while (i < n &&
+		!(events[i].type == PERF_TYPE_SOFTWARE &&
+			events[i].config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
+			events[i].has_switches && strcmp(events[i].name, LODE_SWITCHED_EVENT) == 0))
+		i++;
+	return i;
+}
+
+static bool has_switch_samples(const LodeSampledInput *input)
+{
+	size_t n;
+
+	lode_perf_data_events(input->data, &n);
+	return input->switched < n;
+}
+
 bool lode_sampled_input_has_looks(const LodeSampledInput *input)
 {
 	size_t n;
@@ -71,6 +95,16 @@ bool lode_sampled_input_is_script(const LodeSampledInput *input, const LodePerfR
 	return record->kind == LODE_PERF_SAMPLE && record->event == input->script;
 }
 
+bool lode_sampled_input_is_switch(const LodeSampledInput *input, const LodePerfRecord *record)
+{
+	return record->kind == LODE_PERF_SAMPLE && record->event == input->switched;
+}
+
+bool lode_sampled_input_is_waking(const LodeSampledInput *input, const LodePerfRecord *record)
+{
+	return record->kind == LODE_PERF_SAMPLE && record->event == input->waking;
+}
+
 uint64_t lode_sampled_input_time(LodeSampledInput *input, const LodePerfRecord *record)
 {
 	if (!input->knows_times) {
@@ -78,6 +112,10 @@ uint64_t lode_sampled_input_time(LodeSampledInput *input, const LodePerfRecord *
 		input->has_switches = input->has_times && has_switches(input);
 		input->waiting = find_looks(input, LODE_WAITING_EVENT);
 		input->script = find_looks(input, LODE_SCRIPT_EVENT);
+		input->waking = find_looks(input, LODE_WAKING_EVENT);
+		input->switched = find_switched(input);
+		if (has_switch_samples(input))
+			input->switch_looks = lode_switch_looks_new();
 		if (input->has_switches ||
 			(input->has_times && lode_sampled_input_has_looks(input)))
 			input->threads = lode_sampled_threads_new(0);

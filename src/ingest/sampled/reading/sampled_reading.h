@@ -20,6 +20,7 @@
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/sampled/sampled_totals.h"
 #include "ingest/sampled/scripts/sampled_scripts.h"
+#include "ingest/sampled/waits/switch_looks.h"
 #include "ingest/windows/window_reading.h"
 
 /* One recording. */
@@ -41,6 +42,8 @@ typedef struct {
 	bool has_gaps;                 /* in which these were not recorded */
 	size_t waiting;                /* the event of looks at threads that wait; n_events: none */
 	size_t script;                 /* likewise, of looks at the frames of interpreters */
+	size_t switched, waking;       /* likewise, of samples of switches and wake-ups */
+	LodeSwitchLooks *switch_looks; /* NULL: switches are not sampled */
 	uint32_t number;               /* of the recording */
 	uint64_t n_bad_scripts;        /* samples of it whose raw data is damaged */
 	uint64_t n_looks, n_bad_looks; /* samples of it; those whose raw data is damaged */
@@ -108,6 +111,8 @@ bool lode_sampled_input_has_looks(const LodeSampledInput *input);
 bool lode_sampled_input_has_scripts(const LodeSampledInput *input);
 bool lode_sampled_input_is_look(const LodeSampledInput *input, const LodePerfRecord *record);
 bool lode_sampled_input_is_script(const LodeSampledInput *input, const LodePerfRecord *record);
+bool lode_sampled_input_is_switch(const LodeSampledInput *input, const LodePerfRecord *record);
+bool lode_sampled_input_is_waking(const LodeSampledInput *input, const LodePerfRecord *record);
 
 /* The time of a record, or its number where none is recorded. Called once for each record: in pipe
  * mode, events come just before the first. */

@@ -110,19 +110,43 @@ static void find_waiting_script(
 		sample->record, sample->time_ns, end_ns, &sample->n_script);
 }
 
+/* Reads a look, or a sample of a switch as one; `out_record` is that of its user code. */
+static bool read_look(LodeSampledReading *self, const LodeSampledInput *input,
+	const LodePerfRecord *record, uint64_t time_ns, LodeWaitLook *out_look,
+	LodePerfRecord *out_record)
+{
+	size_t n;
+
+	*out_record = *record;
+	if (lode_sampled_input_is_look(input, record))
+		return lode_wait_look_read(out_look, record->sample.raw, record->sample.raw_size) &&
+		       out_look->state != LODE_LOOK_STATE_RUNS;
+	lode_sampled_kernel_functions(&self->kernel, &record->sample, self->kernel_functions);
+	const LodeSwitchSample sample = {
+		.record = record,
+		.event = &lode_perf_data_events(input->data, &n)[record->event],
+		.time_ns = time_ns,
+		.functions = self->kernel_functions,
+		.places = self->places,
+	};
+	return lode_switch_looks_find(input->switch_looks, &sample, out_look, out_record);
+}
+
 /* A look stands for waiting at its place, and is no sample of what the program did. */
-static void add_look(LodeSampledReading *self, LodeSampledInput *input,
-	const LodePerfRecord *record, uint64_t time_ns)
+static void add_look(LodeSampledReading *self, LodeSampledInput *input, const LodePerfRecord *read,
+	uint64_t time_ns)
 {
 	LodeSampledWaits *waits = self->options->waits;
+	LodePerfRecord user;
+	const LodePerfRecord *record = &user;
 	LodeWaitLook look;
 	size_t n;
 
-	if (input->threads == NULL || !lode_sampled_reading_wants_time(self, record->time_ns) ||
+	if (input->threads == NULL || !lode_sampled_input_has_looks(input) ||
+		!lode_sampled_reading_wants_time(self, read->time_ns) ||
 		(input->programs != NULL &&
-			!lode_sampled_programs_are_wanted(input->programs, record->pid, time_ns)) ||
-		!lode_wait_look_read(&look, record->sample.raw, record->sample.raw_size) ||
-		look.state == LODE_LOOK_STATE_RUNS)
+			!lode_sampled_programs_are_wanted(input->programs, read->pid, time_ns)) ||
+		!read_look(self, input, read, time_ns, &look, &user))
 		return;
 	bool is_of_holder = (look.flags & LODE_LOOK_OF_HOLDER) != 0;
 	const LodeThreadLook *known = is_of_holder ? NULL
@@ -160,11 +184,13 @@ static void add_sample(
 
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
-	if (lode_sampled_input_is_look(input, record)) {
+	if (lode_sampled_input_is_look(input, record) ||
+		lode_sampled_input_is_switch(input, record)) {
 		add_look(self, input, record, time_ns);
 		return;
 	}
-	if (lode_sampled_input_is_script(input, record))
+	if (lode_sampled_input_is_script(input, record) ||
+		lode_sampled_input_is_waking(input, record))
 		return;
 	input->n_samples++;
 	size_t n_events;

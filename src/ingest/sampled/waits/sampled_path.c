@@ -185,12 +185,35 @@ static bool is_for_child(const Finding *self, const LodeWaitInterval *wait)
 	       (wait->kind == LODE_WAIT_OTHER && call != NULL && lode_wait_is_for_signal(call));
 }
 
+/* Whether no thread of the program ended a wait. What a thread's or process's end ends, as a join,
+ * a wait for a child or at its pipe, is after the last event of it; and the kernel keeps back what
+ * is sent by connections. */
+static bool is_ended_outside(const LodeWaitInterval *wait)
+{
+	static const bool are_told[LODE_N_WAIT_REASONS] = {
+		[LODE_WAIT_LOCK] = true,
+		[LODE_WAIT_CONDITION] = true,
+		[LODE_WAIT_SLEEP] = true,
+		[LODE_WAIT_READ] = true,
+		[LODE_WAIT_WRITE] = true,
+		[LODE_WAIT_SYNC] = true,
+		[LODE_WAIT_PAGE] = true,
+	};
+
+	return wait->end == LODE_GAP_END_BY_INTERRUPT ||
+	       (wait->end == LODE_GAP_END_BY_NONE && are_told[wait->kind]);
+}
+
 static uint32_t ender_of(const Finding *self, uint32_t life, const LodeWaitInterval *wait)
 {
 	const LodeWaitInterval last = {
 		.begin_ns = wait->end_ns - MIN(CLOSING_NS, wait->end_ns), .end_ns = wait->end_ns};
 	uint32_t pid = thread_of(self, life)->pid, child = LODE_NONE;
 
+	if (wait->end == LODE_GAP_END_BY_THREAD)
+		return wait->other != LODE_NONE ? self->life_of[wait->other] : LODE_NONE;
+	if (is_ended_outside(wait))
+		return LODE_NONE;
 	/* Who was seen at a look need not be who is waited for at another time. A wait that nobody
 	 * looked at is for the child with whose end it ends. */
 	if (is_for_child(self, wait))
@@ -198,6 +221,14 @@ static uint32_t ender_of(const Finding *self, uint32_t life, const LodeWaitInter
 	else if (wait->kind == LODE_WAIT_UNSEEN)
 		child = find_child(self, pid, &last, CLOSING_NS);
 	return child == LODE_NONE && wait->other != LODE_NONE ? self->life_of[wait->other] : child;
+}
+
+/* A thread that is not of the program ends a wait as a disk does. */
+static uint8_t flags_of(const LodeWaitInterval *wait, uint32_t other)
+{
+	if (wait->end == LODE_GAP_END_BY_THREAD)
+		return other != LODE_NONE ? LODE_PATH_EXACT : LODE_PATH_ALONE;
+	return is_ended_outside(wait) || wait->is_timed_out ? LODE_PATH_ALONE : 0;
 }
 
 static void add_intervals(Finding *self)
@@ -218,7 +249,7 @@ static void add_intervals(Finding *self)
 			interval.end_ns = until_ns = MAX(known->end_ns, interval.begin_ns);
 			if (known->kind != LODE_PATH_RUN) {
 				interval.other = ender_of(self, t, known);
-				interval.flags = known->is_timed_out ? LODE_PATH_ALONE : 0;
+				interval.flags = flags_of(known, interval.other);
 			}
 			if (known->kind == LODE_WAIT_PROCESSOR)
 				interval.what = self->processor_cause;

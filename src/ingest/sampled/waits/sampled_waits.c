@@ -39,6 +39,9 @@ enum { MOST_ASKED = 64 };
 /* Of a thread's waiting: where it waits for work, it does so mostly. */
 #define MOSTLY 0.5
 
+/* Of a row's waiting: where so much is known exactly, it is. */
+#define NEARLY_ALL 0.9
+
 /* Why a row may be of a thread that waits for work. */
 typedef enum {
 	IDLE_NOT,
@@ -55,6 +58,7 @@ typedef struct {
 	Idleness idleness;
 	uint16_t port; /* the socket's own; 0: none */
 	double waiting_ns, count, longest_ns, looks;
+	double exact_ns; /* of the waiting: the kernel told of each wait */
 } Row;
 
 /* Where the holder of a row's lock was. */
@@ -194,9 +198,16 @@ static uint32_t find_place(LodeSampledWaits *self, const LodeSampledAccess *samp
 	const LodePerfRecord *record = sample->record;
 	const LodeIdKey key = {{(uint64_t)record->pid << 32 | record->tid, stack_pointer(sample),
 		record->sample.ip, look->arguments[0]}};
+	const LodeIdKey of_switch = {{look->place, 0, 0, 0}};
 	bool is_new = true;
-	LodeIdSlot *slot = lode_id_cache_find_limited(&self->where_ids, &key, MAX_PLACES, &is_new);
+	LodeIdSlot *slot = NULL;
 
+	/* Those of switches are told apart by their callers, but for what was beyond a limit. */
+	if (look->place != 0)
+		slot = lode_id_cache_find_limited(&self->where_ids, &of_switch,
+			record->sample.stack_size > 0 ? MAX_PLACES : 0, &is_new);
+	if (slot == NULL)
+		slot = lode_id_cache_find_limited(&self->where_ids, &key, MAX_PLACES, &is_new);
 	if (slot == NULL)
 		return lode_sampled_stacks_find(self->stacks, sample, row);
 	if (is_new || record->sample.stack_size > 0)
@@ -488,16 +499,20 @@ static LodeWaitInterval interval_of(const LodeSampledWaits *self, const LodeThre
 		.other = LODE_NONE,
 		.kind = gap->kind == LODE_GAP_READY ? LODE_WAIT_PROCESSOR : LODE_WAIT_UNSEEN,
 		.is_looked_at = gap->is_looked_at || gap->kind == LODE_GAP_READY,
+		.end = gap->end,
 	};
 
-	if (gap->kind == LODE_GAP_READY || gap->look >= self->known->len)
-		return interval;
-	const KnownLook *known = &LODE_AT(self->known, KnownLook, gap->look);
-	interval.row = known->row;
-	interval.object = known->object;
-	interval.other = known->other;
-	interval.kind = (uint8_t)known->reason;
-	interval.is_timed_out = known->is_timed_out;
+	if (gap->kind != LODE_GAP_READY && gap->look < self->known->len) {
+		const KnownLook *known = &LODE_AT(self->known, KnownLook, gap->look);
+		interval.row = known->row;
+		interval.object = known->object;
+		interval.other = known->other;
+		interval.kind = (uint8_t)known->reason;
+		interval.is_timed_out = known->is_timed_out;
+	}
+	if (gap->end == LODE_GAP_END_BY_THREAD)
+		interval.other = lode_threads_look_up(
+			self->threads, gap->waker_pid, gap->waker_tid, gap->end_ns);
 	return interval;
 }
 
@@ -597,6 +612,8 @@ uint32_t lode_sampled_waits_add(LodeSampledWaits *self, const LodeSampledAccess 
 	found->waiting_ns += known->waiting_ns;
 	found->count += known->count;
 	found->looks++;
+	const LodeThreadGap *gap = gap_of(self, known);
+	found->exact_ns += gap != NULL && gap->is_exact ? known->waiting_ns : 0;
 	found->longest_ns = MAX(found->longest_ns, longest_ns);
 	note_holder(self, sample, &look, known, row_number(self, found));
 	const LodeThreadWaits *all = lode_sampled_threads_waits(self->switches);
@@ -915,7 +932,7 @@ static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *o
 			.waiting_ns = row->waiting_ns,
 			.count = row->count,
 			.longest_ns = row->longest_ns,
-			.looks = row->looks,
+			.looks = row->exact_ns >= NEARLY_ALL * row->waiting_ns ? 0 : row->looks,
 			.is_idle = is_idle(self, row, row->waiting_ns / of_thread[row->thread]),
 		};
 		g_array_append_val(out->rows, named);

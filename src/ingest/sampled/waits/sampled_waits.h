@@ -56,6 +56,7 @@ typedef struct {
 	uint32_t other;  /* of LodeThreads: who is waited for, or has the lock; LODE_NONE: not known
 	                  */
 	uint8_t kind;    /* LodeWaitReason; LODE_N_WAIT_REASONS: it ran */
+	uint8_t end;     /* LodeThreadGapEnd: by a thread, that is `other` */
 	bool is_looked_at; /* false: the reason is that of a wait like it */
 	bool is_timed_out;
 } LodeWaitInterval;

@@ -10,6 +10,9 @@
 /* A look's time is that after it: the wait may have ended just before. */
 #define LATEST_NS UINT64_C(1000000)
 
+/* From the kernel's look at a switch to the switch. */
+#define SWITCH_NS UINT64_C(100000)
+
 /* From so many looks on, a thread has an interval of its own. */
 enum { ENOUGH_LOOKS = 8 };
 
@@ -44,6 +47,12 @@ void lode_thread_waits_add_look(
 		.gap = LODE_NONE};
 
 	g_array_append_val(self->looks, look);
+}
+
+void lode_thread_waits_add_switch(LodeThreadWaits *self, uint32_t thread, uint64_t time_ns)
+{
+	lode_thread_waits_add_look(self, thread, time_ns, 1);
+	LODE_AT(self->looks, LodeThreadLook, self->looks->len - 1).is_switch = true;
 }
 
 LODE_ORDER(compare_looks, LodeThreadLook, LODE_ASCENDING(thread), LODE_ASCENDING(time_ns),
@@ -87,6 +96,7 @@ typedef struct {
 	double usual_ns;   /* interval of the looks at all threads */
 	double long_ns;    /* waits from here on are long */
 	bool has_short;    /* looks at short waits */
+	bool has_exact;    /* each wait has a look, but for what was not recorded */
 } Weighing;
 
 static bool is_wait(const LodeThreadGap *gap)
@@ -112,8 +122,14 @@ static void place_looks(Weighing *self)
 		LodeThreadLook *look = &self->looks[i];
 		for (; at < self->life->n_gaps && self->gaps[at].end_ns <= look->time_ns; at++)
 			last_wait = is_wait(&self->gaps[at]) ? at : last_wait;
-		bool is_in = at < self->life->n_gaps && self->gaps[at].begin_ns <= look->time_ns;
-		if (is_in && self->gaps[at].kind != LODE_GAP_READY)
+		uint64_t latest_ns = look->time_ns + (look->is_switch ? SWITCH_NS : 0);
+		bool is_in = at < self->life->n_gaps && self->gaps[at].begin_ns <= latest_ns;
+		if (look->is_switch) {
+			if (!is_in || self->gaps[at].kind == LODE_GAP_READY)
+				continue;
+			put_into(self, look, at);
+			self->has_exact = self->gaps[at].is_exact = true;
+		} else if (is_in && self->gaps[at].kind != LODE_GAP_READY)
 			put_into(self, look, at);
 		else if (last_wait != LODE_NONE &&
 			 look->time_ns - self->gaps[last_wait].end_ns <= LATEST_NS)
@@ -126,9 +142,12 @@ static double find_long(const Weighing *self)
 {
 	g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(double));
 
+	if (self->has_exact)
+		return 0;
 	for (guint i = 0; i < self->n_looks; i++) {
 		double interval = (double)self->looks[i].interval_ns;
-		g_array_append_val(intervals, interval);
+		if (!self->looks[i].is_switch)
+			g_array_append_val(intervals, interval);
 	}
 	g_array_sort(intervals, lode_compare_doubles);
 	return intervals->len >= ENOUGH_LOOKS ? quantile(intervals, LONG_QUANTILE)
@@ -302,7 +321,8 @@ static void share_unrecorded(
 	for (int pass = 0; pass < 2; pass++)
 		for (guint i = 0; i < self->n_looks; i++) {
 			LodeThreadLook *look = &self->looks[i];
-			if (look->gap != LODE_NONE || is_recorded(data, look->time_ns))
+			if (look->gap != LODE_NONE || look->is_switch ||
+				is_recorded(data, look->time_ns))
 				continue;
 			if (pass == 0) {
 				raw += (double)look->interval_ns;
@@ -367,8 +387,10 @@ static double usual_interval(const LodeThreadWaits *self)
 	g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(double));
 
 	for (guint i = 0; i < self->looks->len; i++) {
-		double interval = (double)LODE_AT(self->looks, LodeThreadLook, i).interval_ns;
-		g_array_append_val(intervals, interval);
+		const LodeThreadLook *look = &LODE_AT(self->looks, LodeThreadLook, i);
+		double interval = (double)look->interval_ns;
+		if (!look->is_switch)
+			g_array_append_val(intervals, interval);
 	}
 	g_array_sort(intervals, lode_compare_doubles);
 	return quantile(intervals, 0.5);
@@ -393,9 +415,9 @@ void lode_thread_waits_weigh(LodeThreadWaits *self,
 			.n_looks_of = n_looks_of,
 			.usual_ns = usual_ns,
 		};
-		weighing.long_ns = find_long(&weighing);
 		sum_ready(life, weighing.gaps);
 		place_looks(&weighing);
+		weighing.long_ns = find_long(&weighing);
 		share_short(&weighing);
 		share_long(&weighing);
 		guess_others(&weighing);
@@ -403,8 +425,10 @@ void lode_thread_waits_weigh(LodeThreadWaits *self,
 		share_unrecorded(&weighing, is_recorded, data);
 		find_nearest(&weighing);
 	}
-	for (guint i = 0; i < self->looks->len; i++)
-		self->n_stray += LODE_AT(self->looks, LodeThreadLook, i).waiting_ns <= 0;
+	for (guint i = 0; i < self->looks->len; i++) {
+		const LodeThreadLook *look = &LODE_AT(self->looks, LodeThreadLook, i);
+		self->n_stray += look->waiting_ns <= 0 && !look->is_switch;
+	}
 }
 
 void lode_thread_waits_weigh_alone(LodeThreadWaits *self)

@@ -9,13 +9,22 @@
  * A wait longer than the interval of looks T has a look, which stands for it. A shorter one of
  * length l is seen with the probability l ÷ T, so that a look stands for T of such waits: together
  * they have the sum of all short waits of the thread. (D. Horvitz, D. Thompson, "A Generalization
- * of Sampling Without Replacement From a Finite Universe", 1952.) Private to ingest/sampled/.
+ * of Sampling Without Replacement From a Finite Universe", 1952.) Where the kernel told of each
+ * switch, each wait has a look, and stands for itself. Private to ingest/sampled/.
  */
 #pragma once
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Who ended a wait, where the kernel told. */
+typedef enum {
+	LODE_GAP_END_UNKNOWN,
+	LODE_GAP_END_BY_THREAD,
+	LODE_GAP_END_BY_INTERRUPT, /* a clock, a disk: no thread's doing */
+	LODE_GAP_END_BY_NONE,      /* no thread of the program woke it that was not ending */
+} LodeThreadGapEnd;
 
 typedef enum {
 	LODE_GAP_WAIT,
@@ -30,7 +39,10 @@ typedef struct {
 	uint32_t life;
 	uint32_t look;     /* that knows why; LODE_NONE: none does… */
 	bool is_looked_at; /* …false: that of the nearest wait like it */
+	bool is_exact;     /* a look was at its very beginning: it needs no weight */
+	uint8_t end;       /* LodeThreadGapEnd */
 	LodeThreadGapKind kind;
+	uint32_t waker_pid, waker_tid; /* if a thread ended it */
 } LodeThreadGap;
 
 typedef struct {
@@ -40,6 +52,7 @@ typedef struct {
 	double waiting_ns;
 	double guessed_ns; /* of it: of waits that no look stands for, but are as long */
 	double count;      /* so many waits are like this one */
+	bool is_switch;    /* by the kernel, where the thread stops to run */
 	bool is_taken;
 } LodeThreadLook;
 
@@ -67,6 +80,8 @@ void lode_thread_waits_clear(LodeThreadWaits *self);
 
 void lode_thread_waits_add_look(
 	LodeThreadWaits *self, uint32_t thread, uint64_t time_ns, uint64_t interval_ns);
+/* A look by the kernel, just before the thread stops to run; why it does is not known yet. */
+void lode_thread_waits_add_switch(LodeThreadWaits *self, uint32_t thread, uint64_t time_ns);
 void lode_thread_waits_sort_looks(LodeThreadWaits *self);
 
 /* The number of the first look of a thread that is not before a time, once they are sorted. */

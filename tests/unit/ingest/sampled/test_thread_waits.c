@@ -133,6 +133,109 @@ static void test_lengths(void)
 	g_assert_cmpuint(lode_sampled_threads_waits(made.threads)->n_stray, ==, 1);
 }
 
+static void see_switch(Recording *self, double ms)
+{
+	const LodePerfRecord record = record_of(self, LODE_PERF_SAMPLE, ms);
+
+	lode_sampled_threads_note_switch(self->threads, &record, record.time_ns);
+}
+
+/* Where the kernel told of each switch, each wait stands for itself, whatever the interval of
+ * looks is; the two share one that was looked at, too. */
+static void test_exact(void)
+{
+	g_auto(Recording) made;
+
+	begin(&made, true);
+	note_switch(&made, 0, false, false);
+	for (double ms = 1; ms < 9; ms += 2) {
+		see_switch(&made, ms - 0.001);
+		add_gap(&made, ms, ms + ms / 10);
+	}
+	look(&made, 7.1, 50);
+	see_switch(&made, 9.999);
+	note_switch(&made, 10, true, true); /* preempted: no wait */
+	note_switch(&made, 15, false, false);
+	note(&made, LODE_PERF_EXIT, 100);
+	lode_sampled_threads_freeze(made.threads, NULL);
+	check_look(&made, 0.999, 0.1, 1);
+	check_look(&made, 2.999, 0.3, 1);
+	check_look(&made, 4.999, 0.5, 1);
+	check_look(&made, 6.999, 0.35, 0.5);
+	check_look(&made, 7.1, 0.35, 0.5);
+	check_look(&made, 9.999, 0, 0);
+	assert_ms(life_at(&made, 0)->waiting_ns, 1.6);
+	assert_ms(life_at(&made, 0)->ready_ns, 5);
+	assert_ms(life_at(&made, 0)->unseen_ns, 0);
+	g_assert_cmpuint(lode_sampled_threads_waits(made.threads)->n_stray, ==, 0);
+	const GArray *gaps = lode_sampled_threads_waits(made.threads)->gaps;
+	for (guint i = 0; i < gaps->len; i++) {
+		const LodeThreadGap *gap = &LODE_AT(gaps, LodeThreadGap, i);
+		g_assert_cmpint(gap->is_exact, ==, gap->kind == LODE_GAP_WAIT);
+	}
+}
+
+enum { WAKER = 12 };
+
+static void wake(Recording *self, double ms, uint32_t waker, bool is_in_interrupt)
+{
+	LodePerfRecord record = record_of(self, LODE_PERF_SAMPLE, ms);
+	const LodeWaking waking = {waker, TID, is_in_interrupt, false};
+
+	record.tid = WAKER;
+	lode_sampled_threads_note_waking(self->threads, &record, &waking, record.time_ns);
+}
+
+/* A wait ends when its thread is woken, by whom is told; then it waits for a processor, if that
+ * takes longer than to wake up. */
+static void test_woken(void)
+{
+	static const struct {
+		double begin_ms, end_ms;
+		LodeThreadGapKind kind;
+		LodeThreadGapEnd end;
+	} expected[] = {
+		{1, 5, LODE_GAP_WAIT, LODE_GAP_END_BY_THREAD},
+		{5, 8, LODE_GAP_READY, LODE_GAP_END_UNKNOWN},
+		{10, 12.05, LODE_GAP_WAIT, LODE_GAP_END_BY_THREAD},
+		{20, 24, LODE_GAP_WAIT, LODE_GAP_END_BY_INTERRUPT},
+		{24, 25, LODE_GAP_READY, LODE_GAP_END_UNKNOWN},
+		{30, 35, LODE_GAP_WAIT, LODE_GAP_END_BY_NONE},
+		{36, 36.05, LODE_GAP_WAIT, LODE_GAP_END_BY_THREAD},
+	};
+	g_auto(Recording) made;
+
+	begin(&made, true);
+	note_switch(&made, 0, false, false);
+	add_gap(&made, 1, 8);
+	add_gap(&made, 10, 12.05);
+	add_gap(&made, 20, 25);
+	add_gap(&made, 30, 35);
+	add_gap(&made, 36, 36.05);
+	note(&made, LODE_PERF_EXIT, 40);
+	wake(&made, 35.99, WAKER, false); /* while it stopped */
+	wake(&made, 24, WAKER, true);
+	wake(&made, 12, WAKER, false);
+	wake(&made, 5, WAKER, false);
+	wake(&made, 5, WAKER, false); /* told of both threads */
+	wake(&made, 9, WAKER, false); /* it ran */
+	wake(&made, 33, 1, false);    /* of a different PID namespace */
+	lode_sampled_threads_freeze(made.threads, NULL);
+	const GArray *gaps = lode_sampled_threads_waits(made.threads)->gaps;
+	g_assert_cmpuint(gaps->len, ==, G_N_ELEMENTS(expected));
+	for (guint i = 0; i < gaps->len; i++) {
+		const LodeThreadGap *gap = &LODE_AT(gaps, LodeThreadGap, i);
+		assert_ms((double)gap->begin_ns, expected[i].begin_ms);
+		assert_ms((double)gap->end_ns, expected[i].end_ms);
+		g_assert_cmpint(gap->kind, ==, expected[i].kind);
+		g_assert_cmpint(gap->end, ==, expected[i].end);
+		if (gap->end == LODE_GAP_END_BY_THREAD)
+			g_assert_cmpuint(gap->waker_tid, ==, WAKER);
+	}
+	assert_ms(life_at(&made, 0)->waiting_ns, 4 + 2.05 + 4 + 5 + 0.05);
+	assert_ms(life_at(&made, 0)->ready_ns, 3 + 1);
+}
+
 /* The stops of a thread that is executed step by step are no waits of its own. */
 static void test_held(void)
 {
@@ -484,6 +587,8 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/thread-waits/lengths", test_lengths);
+	g_test_add_func("/ingest/thread-waits/exact", test_exact);
+	g_test_add_func("/ingest/thread-waits/woken", test_woken);
 	g_test_add_func("/ingest/thread-waits/held", test_held);
 	g_test_add_func("/ingest/thread-waits/unseen", test_unseen);
 	g_test_add_func("/ingest/thread-waits/ready", test_ready);
