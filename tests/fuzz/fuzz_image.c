@@ -6,6 +6,7 @@
 #include "images/code/control_flow.h"
 #include "images/elf/binary_image.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -69,6 +70,7 @@ static void walk_functions(LodeBinaryImage *image)
 {
 	uint64_t addresses[MAX_FUNCTIONS * ADDRESSES_PER_FUNCTION];
 	LodeBinaryLocation locations[G_N_ELEMENTS(addresses)];
+	g_autoptr(GArray) scopes = g_array_new(FALSE, FALSE, sizeof(LodeSourceScope));
 	size_t n, n_addresses = 0;
 	const LodeBinaryFunction *functions = lode_binary_image_functions(image, &n);
 	g_auto(LodeControlFlow) flow = {0};
@@ -88,6 +90,13 @@ static void walk_functions(LodeBinaryImage *image)
 	lode_binary_image_locate(image, addresses, n_addresses, locations);
 	for (size_t i = 0; i < n_addresses; i++)
 		g_assert(locations[i].file == NULL || g_utf8_validate(locations[i].file, -1, NULL));
+	lode_binary_image_scopes(image, addresses, n_addresses, scopes);
+	for (guint i = 0; i < scopes->len; i++) {
+		const LodeSourceScope *scope = &g_array_index(scopes, LodeSourceScope, i);
+		g_assert(scope->index < n_addresses && scope->first_line > 0);
+		g_assert(strlen(scope->symbol) < MAX_IMAGE_SIZE);
+		g_assert(i == 0 || scope[-1].index <= scope->index);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

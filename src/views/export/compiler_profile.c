@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "views/export/exported_binary.h"
+#include "views/export/stack_export.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,13 +80,14 @@ static bool is_part(const LodeFunction *function)
 	return strstr(symbol, ".part.") != NULL || strstr(symbol, ".cold") != NULL;
 }
 
-/* Neither form can quote: a name of other characters is no compiler's. */
+/* Neither form can quote: a name of other characters, or that a terminal acts upon, is no
+ * compiler's. */
 static bool is_writable(const char *name)
 {
-	for (const char *at = name; *at != '\0'; at++)
-		if ((unsigned char)*at <= ' ' || *at == 0x7f)
-			return false;
-	return name[0] != '\0' && !g_ascii_isdigit(name[0]);
+	g_autofree char *harmless = lode_stack_export_text(name);
+
+	return name[0] != '\0' && !g_ascii_isdigit(name[0]) && strchr(name, ' ') == NULL &&
+	       strcmp(harmless, name) == 0;
 }
 
 /*
