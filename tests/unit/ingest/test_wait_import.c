@@ -547,6 +547,35 @@ static void test_pool(void)
 	}
 }
 
+/* A server's loop waits for requests by several callers: together they are most of its waiting. */
+static void test_requests(void)
+{
+	for (int is_most = 0; is_most < 2; is_most++) {
+		const LodeWaitLook polls = look_of(SYS_epoll_wait), syncs = look_of(SYS_fsync);
+		uint64_t at = is_most ? 150 : 210;
+		g_auto(Made) made;
+		made_init(&made, true, true);
+		run(&made, PID, 100 * MS, 101 * MS, "drive", false);
+		look(&made, PID, 110 * MS, "wander", &polls, NULL);
+		run(&made, PID, 121 * MS, 122 * MS, "drive", false);
+		look(&made, PID, 130 * MS, "drive", &polls, NULL);
+		run(&made, PID, 142 * MS, 143 * MS, "drive", false);
+		look(&made, PID, 145 * MS, "wander", &syncs, NULL);
+		run(&made, PID, at * MS + 18 * MS, at * MS + 20 * MS, "drive", false);
+		g_autoptr(LodeProfile) profile = import(&made);
+		guint n = 0;
+		for (guint i = 0; i < profile->waits->rows->len; i++) {
+			const LodeWait *row = &LODE_AT(profile->waits->rows, LodeWait, i);
+			if (row->reason == LODE_WAIT_POLL)
+				g_assert_cmpint(row->is_idle, ==, is_most);
+			else
+				g_assert_false(row->is_idle);
+			n += row->reason == LODE_WAIT_POLL;
+		}
+		g_assert_cmpuint(n, ==, 2);
+	}
+}
+
 static void look_at_script(Made *self, uint64_t time_ns, uint32_t line)
 {
 	const LodeScriptFrame frame = {1, line};
@@ -610,6 +639,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/worker-of-kernel", test_worker_of_kernel);
 	g_test_add_func("/ingest/wait-import/unwoken", test_unwoken);
 	g_test_add_func("/ingest/wait-import/pool", test_pool);
+	g_test_add_func("/ingest/wait-import/requests", test_requests);
 	g_test_add_func("/ingest/wait-import/scripts", test_scripts);
 	return g_test_run();
 }

@@ -5,6 +5,7 @@
 #include "base/arrays/name_table.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/arrays/sum_table.h"
 #include "base/bits.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_threads.h"
@@ -883,20 +884,38 @@ static void fold_ready(LodeWaits *waits, const LodeStacks *stacks)
 
 /* --- all --- */
 
-static bool is_idle(const LodeSampledWaits *self, const Row *row, double share)
+/* Whether a row is of a thread that waits for work, if that mostly does so. */
+static bool may_be_idle(const LodeSampledWaits *self, const Row *row)
 {
-	bool is_accepted = g_hash_table_contains(self->listening, GUINT_TO_POINTER(row->port));
+	return row->idleness == IDLE_MOSTLY ||
+	       (row->idleness == IDLE_IF_ACCEPTED &&
+		       g_hash_table_contains(self->listening, GUINT_TO_POINTER(row->port)));
+}
 
-	switch (row->idleness) {
-	case IDLE_ALWAYS:
-		return true;
-	case IDLE_MOSTLY:
-		return share >= MOSTLY;
-	case IDLE_IF_ACCEPTED:
-		return is_accepted && share >= MOSTLY;
-	default:
-		return false;
+/* What each thread waits by one call for work, if it mostly does so: by way of several callers,
+ * too. The sums are by thread and call; the caller unrefs them. */
+static GHashTable *sum_idle(const LodeSampledWaits *self)
+{
+	GHashTable *sums = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+
+	for (guint i = 0; i < self->rows->len; i++) {
+		const Row *row = &LODE_AT(self->rows, Row, i);
+		const uint64_t key = (uint64_t)row->thread << 32 | row->call;
+		if (may_be_idle(self, row))
+			*lode_sum_at_copy(sums, &key, sizeof(key)) += row->waiting_ns;
 	}
+	return sums;
+}
+
+static bool is_idle(
+	const LodeSampledWaits *self, const Row *row, GHashTable *sums, double of_thread)
+{
+	const uint64_t key = (uint64_t)row->thread << 32 | row->call;
+
+	if (row->idleness == IDLE_ALWAYS)
+		return true;
+	return may_be_idle(self, row) &&
+	       *(const double *)g_hash_table_lookup(sums, &key) >= MOSTLY * of_thread;
 }
 
 static char *name_of(const LodeSampledWaits *self, LodeProfile *profile, uint32_t name)
@@ -910,6 +929,7 @@ static char *name_of(const LodeSampledWaits *self, LodeProfile *profile, uint32_
 static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *out)
 {
 	g_autofree double *of_thread = g_new0(double, self->threads->threads->len);
+	g_autoptr(GHashTable) sums = sum_idle(self);
 
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &LODE_AT(self->rows, Row, i);
@@ -933,7 +953,7 @@ static void name_rows(LodeSampledWaits *self, LodeProfile *profile, LodeWaits *o
 			.count = row->count,
 			.longest_ns = row->longest_ns,
 			.looks = row->exact_ns >= NEARLY_ALL * row->waiting_ns ? 0 : row->looks,
-			.is_idle = is_idle(self, row, row->waiting_ns / of_thread[row->thread]),
+			.is_idle = is_idle(self, row, sums, of_thread[row->thread]),
 		};
 		g_array_append_val(out->rows, named);
 	}
