@@ -34,15 +34,16 @@ static void close_python(void *frames)
 }
 
 const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS] = {
-	{"python",
+	[LODE_INTERPRETER_PYTHON] = {"python",
 		{"_PyRuntime", "PyCode_Type", "PyUnicode_Type", "PyBytes_Type", "PyFrame_Type",
 			"Py_Version"},
 		5, open_python, read_python, close_python, NULL, false},
-	{"perl", {"PL_curinterp", "PL_interp_size", "PL_op_name"}, 3, lode_perl_frames_open,
-		lode_perl_frames_read, lode_perl_frames_close, NULL, false},
-	{"ruby", {"ruby_current_vm_ptr", "rb_cObject", "ruby_version"}, 3, lode_ruby_frames_open,
-		lode_ruby_frames_read, lode_ruby_frames_close, lode_ruby_frames_loop, false},
-	{"jvm",
+	[LODE_INTERPRETER_PERL] = {"perl", {"PL_curinterp", "PL_interp_size", "PL_op_name"}, 3,
+		lode_perl_frames_open, lode_perl_frames_read, lode_perl_frames_close, NULL, false},
+	[LODE_INTERPRETER_RUBY] = {"ruby", {"ruby_current_vm_ptr", "rb_cObject", "ruby_version"}, 3,
+		lode_ruby_frames_open, lode_ruby_frames_read, lode_ruby_frames_close,
+		lode_ruby_frames_loop, false},
+	[LODE_INTERPRETER_HOTSPOT] = {"jvm",
 		{"gHotSpotVMStructs", "gHotSpotVMStructEntryTypeNameOffset",
 			"gHotSpotVMStructEntryFieldNameOffset", "gHotSpotVMStructEntryOffsetOffset",
 			"gHotSpotVMStructEntryAddressOffset", "gHotSpotVMStructEntryArrayStride",

@@ -66,7 +66,13 @@ typedef struct {
 	bool is_of_waits; /* its frames are read of threads that wait: compiled code has places */
 } LodeInterpreter;
 
-enum { LODE_N_INTERPRETERS = 4 };
+enum {
+	LODE_INTERPRETER_PYTHON,
+	LODE_INTERPRETER_PERL,
+	LODE_INTERPRETER_RUBY,
+	LODE_INTERPRETER_HOTSPOT,
+	LODE_N_INTERPRETERS
+};
 extern const LodeInterpreter lode_interpreters[LODE_N_INTERPRETERS];
 
 /* An interpreter that a process has. */

@@ -75,32 +75,9 @@ const PythonFacts *python_facts(size_t *out_n)
 	return all;
 }
 
-static size_t read_memory(void *data, uint64_t address, void *to, size_t size)
-{
-	const PythonImage *self = data;
-	uint64_t offset = address - PYTHON_IMAGE_BASE;
-
-	if (address < PYTHON_IMAGE_BASE || offset >= PYTHON_IMAGE_BYTES)
-		return 0;
-	size = MIN(size, PYTHON_IMAGE_BYTES - offset);
-	memcpy(to, self->bytes + offset, size);
-	return size;
-}
-
-void python_image_set(PythonImage *self, uint64_t offset, uint64_t value, size_t size)
-{
-	g_assert_cmpuint(offset + size, <=, PYTHON_IMAGE_BYTES);
-	memcpy(self->bytes + offset, &value, size);
-}
-
-void python_image_set_pointer(PythonImage *self, uint64_t offset, uint64_t target)
-{
-	python_image_set(self, offset, PYTHON_IMAGE_BASE + target, 8);
-}
-
 static void set_type(PythonImage *self, uint64_t object, unsigned type)
 {
-	python_image_set_pointer(self, object + offsetof(Object, ob_type),
+	foreign_image_set_pointer(&self->all, object + offsetof(Object, ob_type),
 		PYTHON_IMAGE_TYPES + type * PYTHON_IMAGE_TYPE_STEP);
 }
 
@@ -141,7 +118,7 @@ enum { CODE_TYPE, TEXT_TYPE, BYTES_TYPE, FRAME_TYPE, N_TYPES };
 				.asciiobject_size = facts->text_ascii},                            \
 		};                                                                                 \
 		memcpy(offsets.cookie, "xdebugpy", sizeof(offsets.cookie));                        \
-		memcpy(self->bytes + PYTHON_IMAGE_RUNTIME, &offsets, sizeof(offsets));             \
+		memcpy(self->all.bytes + PYTHON_IMAGE_RUNTIME, &offsets, sizeof(offsets));         \
 	}
 
 DESCRIBE(3_13, Frame_3_12, f_code, prev_instr)
@@ -151,21 +128,19 @@ void python_image_init(PythonImage *self, const PythonFacts *facts)
 {
 	const size_t sizes[N_TYPES] = {facts->code_basic_size, facts->text_basic_size,
 		offsetof(Bytes, ob_sval) + 1, facts->frame_basic_size};
-	const uint64_t types = PYTHON_IMAGE_BASE + PYTHON_IMAGE_TYPES;
+	const uint64_t types = FOREIGN_IMAGE_BASE + PYTHON_IMAGE_TYPES;
 
 	*self = (PythonImage){.facts = facts,
-		.bytes = g_malloc0(PYTHON_IMAGE_BYTES),
-		.free = PYTHON_IMAGE_ALLOCATED,
 		.next_code = 5,
-		.symbols = {.runtime = PYTHON_IMAGE_BASE + PYTHON_IMAGE_RUNTIME,
+		.symbols = {.runtime = FOREIGN_IMAGE_BASE + PYTHON_IMAGE_RUNTIME,
 			.code_type = types,
 			.text_type = types + TEXT_TYPE * PYTHON_IMAGE_TYPE_STEP,
 			.bytes_type = types + BYTES_TYPE * PYTHON_IMAGE_TYPE_STEP,
 			.frame_type = types + FRAME_TYPE * PYTHON_IMAGE_TYPE_STEP,
-			.version_hex = facts->version_hex},
-		.memory = {read_memory, self}};
+			.version_hex = facts->version_hex}};
+	foreign_image_init(&self->all, PYTHON_IMAGE_BYTES, PYTHON_IMAGE_ALLOCATED);
 	for (unsigned i = 0; i < N_TYPES; i++)
-		python_image_set(self,
+		foreign_image_set(&self->all,
 			PYTHON_IMAGE_TYPES + i * PYTHON_IMAGE_TYPE_STEP +
 				offsetof(Type, tp_basicsize),
 			sizes[i], 8);
@@ -173,42 +148,42 @@ void python_image_init(PythonImage *self, const PythonFacts *facts)
 		describe_3_13(self);
 	if (facts->version_hex >> 16 == 0x030e)
 		describe_3_14(self);
-	python_image_set_pointer(
-		self, PYTHON_IMAGE_RUNTIME + facts->interpreters_head, PYTHON_IMAGE_INTERPRETER);
-	python_image_set_pointer(
-		self, PYTHON_IMAGE_INTERPRETER + facts->threads_head, PYTHON_IMAGE_THREAD);
-	python_image_set_pointer(
-		self, PYTHON_IMAGE_THREAD + facts->thread_interpreter, PYTHON_IMAGE_INTERPRETER);
-	python_image_set_pointer(
-		self, PYTHON_IMAGE_THREAD + facts->thread_posix, PYTHON_IMAGE_POSIX_THREAD);
-	python_image_set(
-		self, PYTHON_IMAGE_POSIX_THREAD + offsetof(PosixThread, tid), PYTHON_IMAGE_TID, 4);
+	foreign_image_set_pointer(&self->all, PYTHON_IMAGE_RUNTIME + facts->interpreters_head,
+		PYTHON_IMAGE_INTERPRETER);
+	foreign_image_set_pointer(
+		&self->all, PYTHON_IMAGE_INTERPRETER + facts->threads_head, PYTHON_IMAGE_THREAD);
+	foreign_image_set_pointer(&self->all, PYTHON_IMAGE_THREAD + facts->thread_interpreter,
+		PYTHON_IMAGE_INTERPRETER);
+	foreign_image_set_pointer(
+		&self->all, PYTHON_IMAGE_THREAD + facts->thread_posix, PYTHON_IMAGE_POSIX_THREAD);
+	foreign_image_set(&self->all, PYTHON_IMAGE_POSIX_THREAD + offsetof(PosixThread, tid),
+		PYTHON_IMAGE_TID, 4);
 	if (facts->thread_native != 0)
-		python_image_set(
-			self, PYTHON_IMAGE_THREAD + facts->thread_native, PYTHON_IMAGE_TID, 8);
+		foreign_image_set(&self->all, PYTHON_IMAGE_THREAD + facts->thread_native,
+			PYTHON_IMAGE_TID, 8);
 	if (facts->has_cframe)
-		python_image_set_pointer(
-			self, PYTHON_IMAGE_THREAD + facts->thread_top, PYTHON_IMAGE_CFRAME);
+		foreign_image_set_pointer(
+			&self->all, PYTHON_IMAGE_THREAD + facts->thread_top, PYTHON_IMAGE_CFRAME);
 }
 
 void python_image_clear(PythonImage *self)
 {
-	g_free(self->bytes);
+	foreign_image_clear(&self->all);
 }
 
 uint64_t python_image_add_text(
 	PythonImage *self, const void *characters, uint64_t n, unsigned width)
 {
 	const PythonFacts *facts = self->facts;
-	uint64_t at = self->free;
+	uint64_t at = self->all.free;
 	uint64_t data = width == 1 ? facts->text_ascii : facts->text_compact;
 	uint64_t flags = (uint64_t)((width == 1 ? 16u : 0u) | 8u | width);
 
 	set_type(self, at, TEXT_TYPE);
-	python_image_set(self, at + facts->text_length, n, 8);
-	python_image_set(self, at + facts->text_state, flags << facts->text_kind_shift, 4);
-	memcpy(self->bytes + at + data, characters, n * width);
-	self->free += (data + n * width + 15) / 8 * 8;
+	foreign_image_set(&self->all, at + facts->text_length, n, 8);
+	foreign_image_set(&self->all, at + facts->text_state, flags << facts->text_kind_shift, 4);
+	memcpy(self->all.bytes + at + data, characters, n * width);
+	self->all.free += (data + n * width + 15) / 8 * 8;
 	return at;
 }
 
@@ -219,12 +194,12 @@ uint64_t python_image_add_name(PythonImage *self, const char *name)
 
 static uint64_t add_bytes(PythonImage *self, const void *bytes, size_t n)
 {
-	uint64_t at = self->free;
+	uint64_t at = self->all.free;
 
 	set_type(self, at, BYTES_TYPE);
-	python_image_set(self, at + offsetof(VarObject, ob_size), n, 8);
-	memcpy(self->bytes + at + offsetof(Bytes, ob_sval), bytes, n);
-	self->free += (offsetof(Bytes, ob_sval) + n + 15) / 8 * 8;
+	foreign_image_set(&self->all, at + offsetof(VarObject, ob_size), n, 8);
+	memcpy(self->all.bytes + at + offsetof(Bytes, ob_sval), bytes, n);
+	self->all.free += (offsetof(Bytes, ob_sval) + n + 15) / 8 * 8;
 	return at;
 }
 
@@ -255,15 +230,15 @@ void python_image_set_code(PythonImage *self, unsigned number, uint32_t first_li
 
 	set_type(self, at, CODE_TYPE);
 	if (facts->code_instructions != 0)
-		python_image_set_pointer(self, at + facts->code_instructions,
+		foreign_image_set_pointer(&self->all, at + facts->code_instructions,
 			add_bytes(self, instructions, sizeof(instructions)));
 	else
-		python_image_set(self, at + offsetof(VarObject, ob_size), 10, 8);
-	python_image_set(self, at + facts->code_first_line, first_line, 4);
-	python_image_set_pointer(self, at + facts->code_name, name);
-	python_image_set_pointer(
-		self, at + facts->code_file, python_image_add_name(self, "/home/me/app.py"));
-	python_image_set_pointer(self, at + facts->code_lines, add_lines(self));
+		foreign_image_set(&self->all, at + offsetof(VarObject, ob_size), 10, 8);
+	foreign_image_set(&self->all, at + facts->code_first_line, first_line, 4);
+	foreign_image_set_pointer(&self->all, at + facts->code_name, name);
+	foreign_image_set_pointer(
+		&self->all, at + facts->code_file, python_image_add_name(self, "/home/me/app.py"));
+	foreign_image_set_pointer(&self->all, at + facts->code_lines, add_lines(self));
 }
 
 uint64_t python_image_frame(unsigned number)
@@ -277,10 +252,10 @@ static void set_instruction(PythonImage *self, uint64_t at, uint64_t code, int i
 	int scale = facts->position == LODE_PYTHON_LAST_BYTE && instruction > 0 ? 2 : 1;
 
 	if (facts->code_instructions != 0)
-		python_image_set(self, at, (uint32_t)(instruction * scale), 4);
+		foreign_image_set(&self->all, at, (uint32_t)(instruction * scale), 4);
 	else
 		/* a pointer to the instruction itself is never before the first one */
-		python_image_set_pointer(self, at,
+		foreign_image_set_pointer(&self->all, at,
 			code + facts->code_bytes +
 				(uint64_t)(int64_t)(2 * (facts->position == LODE_PYTHON_POINTER
 									? MAX(instruction, 0)
@@ -295,12 +270,12 @@ void python_image_set_frame(PythonImage *self, unsigned number, unsigned code, i
 	uint64_t top = facts->has_cframe ? PYTHON_IMAGE_CFRAME + facts->cframe_frame
 	                                 : PYTHON_IMAGE_THREAD + facts->thread_top;
 
-	python_image_set_pointer(self, at + facts->frame_code, code_at + facts->tags);
+	foreign_image_set_pointer(&self->all, at + facts->frame_code, code_at + facts->tags);
 	set_instruction(self, at + facts->frame_instruction, code_at, instruction);
 	if (number > 0)
-		python_image_set_pointer(
-			self, at + facts->frame_previous, python_image_frame(number - 1));
+		foreign_image_set_pointer(
+			&self->all, at + facts->frame_previous, python_image_frame(number - 1));
 	else
-		python_image_set(self, at + facts->frame_previous, 0, 8);
-	python_image_set_pointer(self, top, at);
+		foreign_image_set(&self->all, at + facts->frame_previous, 0, 8);
+	foreign_image_set_pointer(&self->all, top, at);
 }

@@ -3,9 +3,8 @@
  * of ten instructions with two on each line, and frames. */
 #pragma once
 
+#include "foreign_image.h"
 #include "process/interpreters/python_frames.h"
-
-#define PYTHON_IMAGE_BASE UINT64_C(0x10000000)
 
 enum {
 	PYTHON_IMAGE_BYTES = 1 << 21,
@@ -48,20 +47,14 @@ const PythonFacts *python_facts(size_t *out_n);
 
 typedef struct {
 	const PythonFacts *facts;
-	uint8_t *bytes;
-	uint64_t free;
+	ForeignImage all;
 	uint32_t next_code;
 	LodePythonSymbols symbols;
-	LodeForeignMemory memory; /* which leads to this image: it must stay where it is */
 } PythonImage;
 
 void python_image_init(PythonImage *self, const PythonFacts *facts);
 void python_image_clear(PythonImage *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PythonImage, python_image_clear)
-
-/* Little-endian, at an offset in the image; a pointer to another offset. */
-void python_image_set(PythonImage *self, uint64_t offset, uint64_t value, size_t size);
-void python_image_set_pointer(PythonImage *self, uint64_t offset, uint64_t target);
 
 /* A str of characters of so many bytes; the offset. */
 uint64_t python_image_add_text(

@@ -24,7 +24,7 @@ static void memory_init(Memory *self, const void *facts)
 	self->codes = g_array_new(FALSE, FALSE, sizeof(LodeScriptCode));
 	self->now_ns = 1000000000;
 	self->frames = lode_python_frames_new(
-		&self->image.symbols, &self->image.memory, &self->image.next_code);
+		&self->image.symbols, &self->image.all.memory, &self->image.next_code);
 	g_assert_nonnull(self->frames);
 }
 
@@ -118,12 +118,12 @@ static void test_hidden(const void *data)
 	set_code(&memory, 0, 1, "f");
 	for (unsigned i = 0; i < 3; i++)
 		set_frame(&memory, i, 0, 2);
-	python_image_set(
-		&memory.image, python_image_frame(1) + facts->frame_owner, facts->hidden_owner, 1);
-	python_image_set(&memory.image, python_image_frame(1) + facts->frame_code, 0, 8);
+	foreign_image_set(&memory.image.all, python_image_frame(1) + facts->frame_owner,
+		facts->hidden_owner, 1);
+	foreign_image_set(&memory.image.all, python_image_frame(1) + facts->frame_code, 0, 8);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->n_frames, ==, 2);
-	python_image_set_pointer(&memory.image, python_image_frame(1) + facts->frame_previous,
+	foreign_image_set_pointer(&memory.image.all, python_image_frame(1) + facts->frame_previous,
 		python_image_frame(1));
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->flags, ==, LODE_SCRIPT_IS_CUT);
@@ -143,15 +143,16 @@ static void test_threads(const void *data)
 				memory.look, memory.codes),
 		==, LODE_FRAMES_NONE);
 	/* a list without an end */
-	python_image_set_pointer(
-		image, PYTHON_IMAGE_THREAD + facts->thread_next, PYTHON_IMAGE_THREAD);
-	python_image_set_pointer(image, PYTHON_IMAGE_INTERPRETER + facts->next_interpreter,
+	foreign_image_set_pointer(
+		&image->all, PYTHON_IMAGE_THREAD + facts->thread_next, PYTHON_IMAGE_THREAD);
+	foreign_image_set_pointer(&image->all, PYTHON_IMAGE_INTERPRETER + facts->next_interpreter,
 		PYTHON_IMAGE_INTERPRETER);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	/* it has become another's */
-	python_image_set(image, PYTHON_IMAGE_POSIX_THREAD + 720, TID + 1, 4);
+	foreign_image_set(&image->all, PYTHON_IMAGE_POSIX_THREAD + 720, TID + 1, 4);
 	if (facts->thread_native != 0)
-		python_image_set(image, PYTHON_IMAGE_THREAD + facts->thread_native, TID + 1, 8);
+		foreign_image_set(
+			&image->all, PYTHON_IMAGE_THREAD + facts->thread_native, TID + 1, 8);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE);
 }
 
@@ -166,10 +167,12 @@ static void test_interpreters(const void *data)
 	PythonImage *image = &memory.image;
 	set_code(&memory, 0, 1, "f");
 	set_frame(&memory, 0, 0, 0);
-	python_image_set_pointer(image, PYTHON_IMAGE_RUNTIME + facts->interpreters_head, first);
-	python_image_set_pointer(image, first + facts->next_interpreter, second);
+	foreign_image_set_pointer(
+		&image->all, PYTHON_IMAGE_RUNTIME + facts->interpreters_head, first);
+	foreign_image_set_pointer(&image->all, first + facts->next_interpreter, second);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
-	python_image_set_pointer(image, PYTHON_IMAGE_THREAD + facts->thread_interpreter, first);
+	foreign_image_set_pointer(
+		&image->all, PYTHON_IMAGE_THREAD + facts->thread_interpreter, first);
 	memory.now_ns += 1000000000;
 	lode_python_frames_read(memory.frames, TID + 1, memory.now_ns, memory.look, memory.codes);
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_NONE);
@@ -201,17 +204,17 @@ static void expect_torn(Memory *self, uint64_t offset, uint64_t value, size_t si
 {
 	uint8_t before[8];
 
-	memcpy(before, self->image.bytes + offset, size);
-	python_image_set(&self->image, offset, value, size);
+	memcpy(before, self->image.all.bytes + offset, size);
+	foreign_image_set(&self->image.all, offset, value, size);
 	g_assert_cmpint(look(self), ==, LODE_FRAMES_TORN);
 	g_assert_cmpuint(self->look->n_frames, ==, 0);
-	memcpy(self->image.bytes + offset, before, size);
+	memcpy(self->image.all.bytes + offset, before, size);
 	g_assert_cmpint(look(self), ==, LODE_FRAMES_FOUND);
 }
 
 static void test_torn(const void *data)
 {
-	const uint64_t base = PYTHON_IMAGE_BASE, code = PYTHON_IMAGE_CODES;
+	const uint64_t base = FOREIGN_IMAGE_BASE, code = PYTHON_IMAGE_CODES;
 	const PythonFacts *facts = data;
 	g_auto(Memory) memory;
 
@@ -251,7 +254,7 @@ static void test_loop(const void *data)
 	memory_init(&memory, facts);
 	set_code(&memory, 0, 1, "f");
 	set_frame(&memory, 0, 0, 1);
-	python_image_set_pointer(&memory.image, python_image_frame(0) + facts->frame_previous,
+	foreign_image_set_pointer(&memory.image.all, python_image_frame(0) + facts->frame_previous,
 		python_image_frame(0));
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 	g_assert_cmpuint(memory.look->n_frames, ==, LODE_SCRIPT_MAX_FRAMES);
@@ -298,15 +301,15 @@ static void test_random(const void *facts)
 		for (unsigned i = 0; i < random_rounds(1000, 10000); i++) {
 			uint64_t at = places[g_rand_int_range(random, 0, G_N_ELEMENTS(places))] +
 			              (uint64_t)g_rand_int_range(random, 0, 200);
-			uint8_t before = memory.image.bytes[at];
-			memory.image.bytes[at] = (uint8_t)g_rand_int(random);
+			uint8_t before = memory.image.all.bytes[at];
+			memory.image.all.bytes[at] = (uint8_t)g_rand_int(random);
 			look(&memory);
 			g_assert_cmpuint(memory.look->n_frames, <=, LODE_SCRIPT_MAX_FRAMES);
 			for (uint32_t k = 0; k < memory.look->n_frames; k++)
 				g_assert_cmpuint(
 					memory.look->frames[k].line - 1, <, LODE_SCRIPT_MAX_LINE);
 			if (i % 4 != 0)
-				memory.image.bytes[at] = before;
+				memory.image.all.bytes[at] = before;
 		}
 	}
 }
@@ -322,12 +325,12 @@ static void test_other_layouts(const void *data)
 
 	python_image_init(&image, facts);
 	for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
-		python_image_set(&image, PYTHON_IMAGE_TYPES + BASIC_SIZE, sizes[i], 8);
-		g_assert_null(lode_python_frames_new(&image.symbols, &image.memory, &next));
+		foreign_image_set(&image.all, PYTHON_IMAGE_TYPES + BASIC_SIZE, sizes[i], 8);
+		g_assert_null(lode_python_frames_new(&image.symbols, &image.all.memory, &next));
 	}
-	python_image_set(&image, PYTHON_IMAGE_TYPES + BASIC_SIZE, facts->code_basic_size, 8);
+	foreign_image_set(&image.all, PYTHON_IMAGE_TYPES + BASIC_SIZE, facts->code_basic_size, 8);
 	image.symbols.version_hex = 0x030f00f0;
-	g_assert_null(lode_python_frames_new(&image.symbols, &image.memory, &next));
+	g_assert_null(lode_python_frames_new(&image.symbols, &image.all.memory, &next));
 }
 
 /* What 3.13 and 3.14 say of themselves, each word of it changed. */
@@ -344,16 +347,16 @@ static void test_described(const void *facts)
 	for (unsigned i = 0; i < 96 * G_N_ELEMENTS(values); i++) {
 		uint64_t at = PYTHON_IMAGE_RUNTIME + i / G_N_ELEMENTS(values) * 8;
 		uint64_t before;
-		memcpy(&before, memory.image.bytes + at, sizeof(before));
-		python_image_set(&memory.image, at, values[i % G_N_ELEMENTS(values)], 8);
+		memcpy(&before, memory.image.all.bytes + at, sizeof(before));
+		foreign_image_set(&memory.image.all, at, values[i % G_N_ELEMENTS(values)], 8);
 		LodePythonFrames *frames = lode_python_frames_new(
-			&memory.image.symbols, &memory.image.memory, &next);
+			&memory.image.symbols, &memory.image.all.memory, &next);
 		if (frames != NULL)
 			lode_python_frames_read(
 				frames, TID, memory.now_ns, memory.look, memory.codes);
 		g_assert_cmpuint(memory.look->n_frames, <=, LODE_SCRIPT_MAX_FRAMES);
 		lode_python_frames_free(frames);
-		python_image_set(&memory.image, at, before, 8);
+		foreign_image_set(&memory.image.all, at, before, 8);
 	}
 	g_assert_cmpint(look(&memory), ==, LODE_FRAMES_FOUND);
 }
