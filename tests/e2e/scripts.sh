@@ -20,7 +20,7 @@ case $language in
 perl)
 	perl -V:useithreads -e 'exit($] !~ /^5\.036/)' 2>err | grep -q define || skip "no Perl 5.36 with threads"
 	program=known_lines.pl
-	kinds=(block closure comparison module recursion)
+	kinds=(block branch closure comparison filter module recursion)
 	line='known_lines.pl:[0-9]+ in main::recursion'
 	function=main::by_square
 	# shellcheck disable=SC2016

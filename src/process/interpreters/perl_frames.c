@@ -13,8 +13,10 @@ enum {
 	MARGIN = 8,      /* of these may be added while they are read */
 	MAX_CONTEXTS = 1 << 14,
 	MAX_STACKS = 64,
-	MAX_STEPS = 1 << 13, /* from a statement to the root of its tree */
-	MAX_KNOWN = 1 << 16, /* of each table */
+	MAX_STEPS = 1 << 13,  /* from a statement to the root of its tree */
+	MAX_LEVELS = 48,      /* of operations in a statement */
+	MAX_INSIDE = 1 << 11, /* operations of a statement that are looked at */
+	MAX_KNOWN = 1 << 16,  /* of each table */
 };
 
 /* Values that are the same in all versions: enum svtype, CXt_SUB and others, CVf_NAMED,
@@ -54,14 +56,29 @@ typedef struct {
 	uint32_t first_line, last_line; /* that it began at, that was seen last */
 } Root;
 
+/* An operation, or one of a statement that is executed no more. */
+typedef struct {
+	uint64_t next, sibling, first; /* the last one's sibling is the parent; 0: none */
+	uint32_t type, line;           /* 0: it is no statement */
+	bool is_last;
+} Operation;
+
+/* Where in a statement an operation is: it holds as long as the statement is that. */
+typedef struct {
+	uint64_t statement;
+	uint32_t number, line;
+} Inside;
+
 typedef struct {
 	const LodePerlLayout *layout;
 	LodeForeignMemory memory;
 	uint64_t interpreter_at; /* where the pointer to it is */
 	LodeScriptCodes codes;
 	GHashTable *statements; /* address → Statement */
-	GHashTable *subs;       /* address → Sub */
-	GHashTable *roots;      /* address → Root */
+	GHashTable *inside[2]; /* address of an operation, of that which a call returns to → Inside
+	                        */
+	GHashTable *subs;      /* address → Sub */
+	GHashTable *roots;     /* address → Root */
 	uint8_t window[WINDOW * MAX_BYTES];
 } Frames;
 
@@ -70,6 +87,8 @@ typedef struct {
 	Frames *self;
 	uint64_t interpreter, main_root, now_ns;
 	uint64_t statements[2]; /* that may be the current one of the sub at hand, 0: none */
+	uint64_t operation;     /* that runs, or that the sub at hand returns to; 0: none */
+	bool is_return;
 	bool has_skipped;
 	LodeScriptLook *look;
 	GArray *codes;
@@ -128,6 +147,9 @@ void *lode_perl_frames_open(
 		return NULL;
 	lode_script_codes_init(&self->codes, "perl", next_code);
 	self->statements = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	for (size_t i = 0; i < G_N_ELEMENTS(self->inside); i++)
+		self->inside[i] = g_hash_table_new_full(
+			g_int64_hash, g_int64_equal, g_free, g_free);
 	self->subs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	self->roots = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	return g_steal_pointer(&self);
@@ -140,6 +162,8 @@ void lode_perl_frames_close(void *frames)
 	if (self == NULL)
 		return;
 	g_hash_table_unref(self->statements);
+	for (size_t i = 0; i < G_N_ELEMENTS(self->inside); i++)
+		g_hash_table_unref(self->inside[i]);
 	g_hash_table_unref(self->subs);
 	g_hash_table_unref(self->roots);
 	lode_script_codes_clear(&self->codes);
@@ -160,7 +184,8 @@ static void *entry_at(GHashTable *table, uint64_t address, size_t size)
 
 static void limit_tables(Frames *self)
 {
-	GHashTable *const tables[] = {self->statements, self->subs, self->roots};
+	GHashTable *const tables[] = {
+		self->statements, self->inside[0], self->inside[1], self->subs, self->roots};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		if (g_hash_table_size(tables[i]) >= MAX_KNOWN)
@@ -241,6 +266,171 @@ static const Statement *find_statement(Frames *self, uint64_t address, uint64_t 
 	known = entry_at(self->statements, address, sizeof(*known));
 	*known = read;
 	return known;
+}
+
+/* --- what is inside of statements --- */
+
+/* False: it cannot be read. */
+static bool read_operation(const Frames *self, uint64_t address, Operation *out)
+{
+	const LodePerlLayout *layout = self->layout;
+	uint8_t bytes[MAX_BYTES];
+	size_t n = address != 0 ? self->memory.read(self->memory.data, address, bytes,
+					  layout->statement_bytes)
+	                        : 0;
+
+	/* Operations without kids are shorter. */
+	if (n < layout->operation_first)
+		return false;
+	uint32_t type = u16_at(bytes, layout->operation_type) & TYPE_BITS;
+	uint64_t was = type == 0 ? lode_u64_at(bytes, layout->operation_target) : type;
+	bool has_kids = (bytes[layout->operation_kids] & layout->has_kids) != 0 &&
+	                n >= layout->operation_first + sizeof(uint64_t);
+	*out = (Operation){
+		.next = lode_u64_at(bytes, layout->operation_next),
+		.sibling = lode_u64_at(bytes, layout->operation_sibling),
+		.first = has_kids ? lode_u64_at(bytes, layout->operation_first) : 0,
+		.type = type,
+		.is_last = (bytes[layout->operation_flags] & layout->more_siblings) == 0,
+	};
+	if (was <= UINT16_MAX && is_statement_type(layout, (uint32_t)was) &&
+		n >= layout->statement_bytes)
+		out->line = lode_u32_at(bytes, layout->statement_line);
+	return true;
+}
+
+/* Whether it is one that is executed. */
+static bool is_statement(const Operation *operation)
+{
+	return operation->line != 0 && operation->type != 0;
+}
+
+/* Looks for the last statement before one of the kids of an operation, that kid included: *out_line
+ * is its line, 0: there is none. False: one that is executed, or the kid is none of these. */
+static bool find_before(const Frames *self, uint64_t parent, uint64_t kid, uint32_t *out_line)
+{
+	Operation one;
+
+	*out_line = 0;
+	if (!read_operation(self, parent, &one))
+		return false;
+	uint64_t at = one.first;
+	for (unsigned i = 0; i < MAX_INSIDE && read_operation(self, at, &one); i++) {
+		if (is_statement(&one))
+			return false;
+		*out_line = one.line != 0 ? one.line : *out_line;
+		if (at == kid || one.is_last)
+			return at == kid;
+		at = one.sibling;
+	}
+	return false;
+}
+
+/* The parent of an operation; 0: it has none, or it cannot be read. */
+static uint64_t parent_of(const Frames *self, uint64_t address)
+{
+	Operation one = {.sibling = address};
+
+	for (unsigned i = 0; i < MAX_INSIDE; i++) {
+		if (!read_operation(self, one.sibling, &one))
+			return 0;
+		if (one.is_last)
+			return one.sibling;
+	}
+	return 0;
+}
+
+/* Whether an operation is one of those that follow a statement up to the next one. */
+static bool follows(const Frames *self, uint64_t statement, uint64_t address)
+{
+	Operation one;
+
+	if (!read_operation(self, statement, &one))
+		return false;
+	for (unsigned i = 0; i < MAX_LEVELS && !one.is_last; i++) {
+		uint64_t at = one.sibling;
+		if (!read_operation(self, at, &one) || is_statement(&one))
+			return false;
+		if (at == address)
+			return true;
+	}
+	return false;
+}
+
+/* Climbs from an operation to the statement: the line on the way; 0: none is, or it is of another
+ * statement. */
+static uint32_t find_line_above(const Frames *self, uint64_t statement, uint64_t address)
+{
+	uint32_t line = 0, before;
+
+	for (unsigned i = 0; i < MAX_LEVELS; i++) {
+		if (follows(self, statement, address))
+			return line;
+		uint64_t parent = parent_of(self, address);
+		if (parent == 0 || !find_before(self, parent, address, &before))
+			return 0;
+		line = line != 0 ? line : before;
+		address = parent;
+	}
+	return 0;
+}
+
+/* A walk through what follows a statement up to the next one, each operation before its kids. */
+typedef struct {
+	const Frames *self;
+	uint64_t return_to; /* the call that returns there is looked for; 0: none */
+	unsigned n;         /* operations that were looked at */
+	uint32_t found;     /* the line of that */
+	uint32_t lowest;    /* of all lines */
+} Descent;
+
+/* From an operation and its following siblings, those before which have a line. True: found. */
+static bool descend(Descent *descent, uint64_t address, uint32_t line, unsigned level)
+{
+	Operation one = {.sibling = address};
+
+	while (!one.is_last && descent->n++ < MAX_INSIDE &&
+		read_operation(descent->self, one.sibling, &one)) {
+		if (is_statement(&one))
+			return false;
+		line = one.line != 0 ? one.line : line;
+		if (one.line != 0)
+			descent->lowest = MIN(descent->lowest, one.line);
+		if (one.type == descent->self->layout->enter_sub && descent->return_to != 0 &&
+			one.next == descent->return_to) {
+			descent->found = line;
+			return true;
+		}
+		if (one.first != 0 && level < MAX_LEVELS &&
+			descend(descent, one.first, line, level + 1))
+			return true;
+	}
+	return false;
+}
+
+static Descent descend_from(const Frames *self, uint64_t statement, uint64_t return_to)
+{
+	Descent descent = {.self = self, .return_to = return_to, .lowest = UINT32_MAX};
+	Operation one;
+
+	if (read_operation(self, statement, &one) && !one.is_last)
+		descend(&descent, one.sibling, 0, 0);
+	return descent;
+}
+
+/* The line in a statement at which the walk is. */
+static uint32_t line_in(const Walk *walk, uint64_t address, const Statement *statement)
+{
+	Frames *self = walk->self;
+
+	if (walk->operation == 0)
+		return statement->line;
+	Inside *known = entry_at(self->inside[walk->is_return], walk->operation, sizeof(*known));
+	if (known->statement != address || known->number != statement->number)
+		*known = (Inside){address, statement->number,
+			walk->is_return ? descend_from(self, address, walk->operation).found
+					: find_line_above(self, address, walk->operation)};
+	return known->line != 0 ? known->line : statement->line;
 }
 
 /* --- subs --- */
@@ -343,7 +533,9 @@ static Root *find_sub(Frames *self, uint64_t address, uint64_t now_ns)
 		*root = (Root){.of = read, .function = name_sub(self, &read)};
 		if (start != NULL && start->root == read.root) {
 			root->file = start->file;
-			root->first_line = root->last_line = start->line;
+			root->last_line = start->line;
+			root->first_line = MIN(
+				start->line, descend_from(self, read.start, 0).lowest);
 		}
 	}
 	*(Sub *)entry_at(self->subs, address, sizeof(Sub)) = read;
@@ -363,8 +555,10 @@ static bool add_frame(Walk *walk, const LodeScriptPlace *place)
 	return true;
 }
 
-/* The first of the statements that is of the code of a root, or of any of a type; NULL: none is. */
-static const Statement *pick_statement(const Walk *walk, uint64_t root, uint32_t root_type)
+/* The first of the statements that is of the code of a root, or of any of a type, and the line in
+ * it; NULL: none is. */
+static const Statement *pick_statement(
+	const Walk *walk, uint64_t root, uint32_t root_type, uint32_t *out_line)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(walk->statements); i++) {
 		const Statement *one = walk->statements[i] != 0
@@ -372,8 +566,10 @@ static const Statement *pick_statement(const Walk *walk, uint64_t root, uint32_t
 							 walk->now_ns)
 		                               : NULL;
 		if (one != NULL && (root != 0 ? one->root == root
-					      : one->root_type == root_type && root_type != 0))
+					      : one->root_type == root_type && root_type != 0)) {
+			*out_line = line_in(walk, walk->statements[i], one);
 			return one;
+		}
 	}
 	return NULL;
 }
@@ -381,15 +577,16 @@ static const Statement *pick_statement(const Walk *walk, uint64_t root, uint32_t
 static bool add_sub(Walk *walk, uint64_t sub)
 {
 	Root *root = find_sub(walk->self, sub, walk->now_ns);
+	uint32_t line = 0;
 
 	if (root == NULL)
 		return false;
-	const Statement *statement = pick_statement(walk, root->of.root, 0);
+	const Statement *statement = pick_statement(walk, root->of.root, 0, &line);
 	if (statement == NULL && walk->look->n_frames > 0)
 		return false;
 	if (statement != NULL && walk->look->n_frames == 0) {
 		root->file = statement->file;
-		root->last_line = statement->line;
+		root->last_line = line;
 	}
 	LodeScriptPlace place = {.function = root->function,
 		.file = root->file,
@@ -397,8 +594,8 @@ static bool add_sub(Walk *walk, uint64_t sub)
 		.line = root->last_line};
 	if (statement != NULL) {
 		place.file = statement->file;
-		place.line = statement->line;
-		place.first_line = root->first_line > 0 ? root->first_line : statement->line;
+		place.line = line;
+		place.first_line = root->first_line > 0 ? root->first_line : line;
 	}
 	return place.file != NULL && add_frame(walk, &place);
 }
@@ -423,11 +620,10 @@ static bool add_file(Walk *walk, const char *function, uint64_t root, uint32_t r
 		place.file = read_file(self, lode_u64_at(bytes, layout->statement_file));
 		place.line = lode_u32_at(bytes, layout->statement_line);
 	} else {
-		const Statement *statement = pick_statement(walk, root, root_type);
+		const Statement *statement = pick_statement(walk, root, root_type, &place.line);
 		if (statement == NULL)
 			return false;
 		place.file = statement->file;
-		place.line = statement->line;
 	}
 	if (place.file == NULL)
 		return false;
@@ -464,6 +660,8 @@ static Step add_context(Walk *walk, const uint8_t *context)
 	walk->has_skipped |= !is_added;
 	walk->statements[0] = lode_u64_at(context, layout->context_statement);
 	walk->statements[1] = 0;
+	walk->is_return = true;
+	walk->operation = kind == KIND_SUB ? lode_u64_at(context, layout->context_return) : 0;
 	/* Where else the compiler was is in what it will go back to. */
 	if (walk->statements[0] != compiling(walk))
 		return GOES_ON;
@@ -533,6 +731,7 @@ static Step add_innermost(Walk *walk, Stack *out_stack)
 	const LodeForeignPart parts[] = {{head_at, head, sizeof(head)},
 		{info_at, info, layout->info_bytes},
 		{contexts + (uint64_t)first * size, self->window, (size_t)(end - first) * size},
+		{walk->interpreter + layout->operation, &walk->operation, sizeof(uint64_t)},
 		{head_at, after, sizeof(after)}};
 	if (!self->memory.read_parts(self->memory.data, parts, G_N_ELEMENTS(parts)))
 		return IS_TORN;

@@ -22,16 +22,18 @@
 typedef struct {
 	uint16_t interpreter_size, n_operations; /* PL_interp_size, MAXO: these tell the version */
 	/* of the interpreter; statement and stack lie within HEAD_BYTES of `statement` */
-	uint16_t statement, stack_info, main_root, compiling;
+	uint16_t statement, stack_info, main_root, compiling, operation;
 	/* PERL_SI */
 	uint16_t contexts, previous_info, context_index, context_most, info_bytes;
 	/* PERL_CONTEXT */
-	uint16_t context_bytes, context_kind, context_operation, context_statement, context_sub;
+	uint16_t context_bytes, context_kind, context_operation, context_statement, context_return,
+		context_sub;
 	/* OP, COP */
-	uint16_t operation_sibling, operation_type, operation_flags, statement_line, statement_file,
+	uint16_t operation_next, operation_sibling, operation_target, operation_type,
+		operation_flags, operation_kids, operation_first, statement_line, statement_file,
 		statement_number, statement_bytes;
-	uint8_t more_siblings; /* of `operation_flags` */
-	uint16_t next_state, debug_state, leave_eval, enter_eval;
+	uint8_t more_siblings, has_kids; /* of `operation_flags`, `operation_kids` */
+	uint16_t enter_sub, next_state, debug_state, leave_eval, enter_eval;
 	/* SV: its body, flags, value; XPVCV */
 	uint16_t body, flags, value, sub_stash, sub_start, sub_root, sub_name, sub_flags, sub_bytes;
 	/* XPVGV, XPVHV with its aux, HEK */

@@ -80,6 +80,33 @@ sub pattern {
     return $count;
 }
 
+# The first statements of blocks, which Perl executes as parts of what is around them.
+sub filter {
+    BEGIN { $line{filter} = __LINE__ + 2 }
+    my @found = grep {
+        ($_ * $_ % 10007 + $_ * 3) % 10007 > 9000
+    } map {
+        $_ + 1
+    } @numbers;
+    return scalar @found;
+}
+
+sub square {
+    my ($n) = @_;
+    return ($n * $n + 7) % 10007;
+}
+
+sub branch {
+    my $sum = 0;
+    BEGIN { $line{branch} = __LINE__ + 3 }
+    for my $number (@numbers) {
+        if ($number % 7) {
+            $sum += square($number);
+        }
+    }
+    return $sum;
+}
+
 sub child {
     my $sum = 0;
     BEGIN { $line{child} = __LINE__ + 1 }
@@ -121,6 +148,8 @@ my %kinds = (
     block => ['main::block', \&block],
     failing => ['main::failing', \&failing],
     pattern => ['main::pattern', \&pattern],
+    filter => ['main::filter', \&filter],
+    branch => ['main::branch', \&branch],
     module => ['KnownModule::scan', sub { $module->scan('word399') }],
     child => ['main::child', \&child],
 );

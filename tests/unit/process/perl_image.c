@@ -58,6 +58,27 @@ uint64_t perl_image_add_statement(PerlImage *self, uint64_t root, const char *fi
 	return at;
 }
 
+uint64_t perl_image_add_block(
+	PerlImage *self, uint64_t statement, uint32_t line, uint64_t return_to)
+{
+	const LodePerlLayout *layout = self->layout;
+	uint64_t nothing = foreign_image_allocate(&self->all, layout->statement_bytes);
+	uint64_t call = foreign_image_allocate(&self->all, 48);
+	uint64_t block = foreign_image_word(&self->all, statement + layout->operation_sibling) -
+	                 FOREIGN_IMAGE_BASE;
+
+	foreign_image_set(&self->all, block + layout->operation_kids, layout->has_kids, 1);
+	foreign_image_set_pointer(&self->all, block + layout->operation_first, nothing);
+	foreign_image_set(&self->all, nothing + layout->operation_target, layout->next_state, 8);
+	foreign_image_set(&self->all, nothing + layout->operation_flags, layout->more_siblings, 1);
+	foreign_image_set(&self->all, nothing + layout->statement_line, line, 4);
+	foreign_image_set_pointer(&self->all, nothing + layout->operation_sibling, call);
+	foreign_image_set(&self->all, call + layout->operation_type, layout->enter_sub, 2);
+	foreign_image_set_pointer(&self->all, call + layout->operation_next, return_to);
+	foreign_image_set_pointer(&self->all, call + layout->operation_sibling, block);
+	return call;
+}
+
 uint64_t perl_image_add_sub(
 	PerlImage *self, const char *package, const char *name, uint64_t root, uint64_t start)
 {
@@ -92,6 +113,20 @@ void perl_image_set_context(
 	foreign_image_set_pointer(&self->all, at + layout->context_sub, sub);
 	foreign_image_set(
 		&self->all, PERL_IMAGE_STACK + layout->context_index, (uint32_t)number, 4);
+}
+
+void perl_image_set_operation(PerlImage *self, uint64_t operation)
+{
+	foreign_image_set_pointer(
+		&self->all, PERL_IMAGE_INTERPRETER + self->layout->operation, operation);
+}
+
+void perl_image_set_return(PerlImage *self, int number, uint64_t operation)
+{
+	foreign_image_set_pointer(&self->all,
+		PERL_IMAGE_CONTEXTS + (uint64_t)number * self->layout->context_bytes +
+			self->layout->context_return,
+		operation);
 }
 
 static void make_code(PerlImage *self)

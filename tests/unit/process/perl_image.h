@@ -39,12 +39,19 @@ void perl_image_clear(PerlImage *self);
 uint64_t perl_image_add_root(PerlImage *self, unsigned type);
 uint64_t perl_image_add_statement(PerlImage *self, uint64_t root, const char *file, uint32_t line);
 
+/* A block in a statement, whose own first statement is executed no more, and has a line: a call in
+ * it, which returns to an operation. */
+uint64_t perl_image_add_block(
+	PerlImage *self, uint64_t statement, uint32_t line, uint64_t return_to);
+
 uint64_t perl_image_add_sub(
 	PerlImage *self, const char *package, const char *name, uint64_t root, uint64_t start);
 
-/* The one that runs. */
+/* Those that run. */
 void perl_image_set_statement(PerlImage *self, uint64_t statement);
+void perl_image_set_operation(PerlImage *self, uint64_t operation);
 
 /* Context 0 is the outermost; those of a stack end with it. */
 void perl_image_set_context(
 	PerlImage *self, int number, unsigned kind, uint64_t sub, uint64_t statement);
+void perl_image_set_return(PerlImage *self, int number, uint64_t operation);

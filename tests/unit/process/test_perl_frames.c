@@ -139,6 +139,42 @@ static void test_moments(void)
 	g_assert_cmpuint(memory.look->n_frames, ==, 0);
 }
 
+/* Statements at the beginning of blocks, which are executed no more: of the operation that runs,
+ * and of one that called. */
+static void test_blocks(void)
+{
+	g_auto(Memory) memory;
+
+	memory_init(&memory);
+	PerlImage *image = &memory.image;
+	uint64_t inside = perl_image_add_block(image, image->inner_at, 23, 0);
+	perl_image_set_operation(image, inside);
+	ASSERT_CHAIN(&memory, "A::inner lib/A.pm:21:23, A::outer app.pl:10:12, <main> app.pl:1:40");
+	uint64_t call = perl_image_add_block(image, image->outer_at, 14, image->inner);
+	perl_image_set_return(image, 4, image->inner);
+	ASSERT_CHAIN(&memory, "A::inner lib/A.pm:21:23, A::outer app.pl:10:14, <main> app.pl:1:40");
+	/* the operation is already another statement's */
+	perl_image_set_operation(image, call);
+	ASSERT_CHAIN(&memory, "A::inner lib/A.pm:21:21, A::outer app.pl:10:14, <main> app.pl:1:40");
+	/* outside the block, and none */
+	perl_image_set_operation(image, image->inner_at);
+	ASSERT_CHAIN(&memory, "A::inner lib/A.pm:21:21, A::outer app.pl:10:14, <main> app.pl:1:40");
+	perl_image_set_operation(image, 0);
+	perl_image_set_return(image, 4, image->main);
+	ASSERT_CHAIN(&memory, "A::inner lib/A.pm:21:21, A::outer app.pl:10:12, <main> app.pl:1:40");
+}
+
+/* A sub begins at the lowest line of its first statement, whose own may be a later one. */
+static void test_first_line(void)
+{
+	g_auto(Memory) memory;
+
+	memory_init(&memory);
+	PerlImage *image = &memory.image;
+	perl_image_set_operation(image, perl_image_add_block(image, image->inner_at, 18, 0));
+	ASSERT_CHAIN(&memory, "A::inner lib/A.pm:18:18, A::outer app.pl:10:12, <main> app.pl:1:40");
+}
+
 static void test_files(void)
 {
 	g_auto(Memory) memory;
@@ -307,6 +343,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/process/perl-frames/chain", test_chain);
 	g_test_add_func("/process/perl-frames/versions", test_versions);
 	g_test_add_func("/process/perl-frames/moments", test_moments);
+	g_test_add_func("/process/perl-frames/blocks", test_blocks);
+	g_test_add_func("/process/perl-frames/first-line", test_first_line);
 	g_test_add_func("/process/perl-frames/files", test_files);
 	g_test_add_func("/process/perl-frames/stacks", test_stacks);
 	g_test_add_func("/process/perl-frames/deep", test_deep);
