@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the recording of waits costs: programs alone, and under lode with and without --no-waits.
 
-  bench/waits_cost.py [--pairs N] [--seconds S] [--verb record|run] LODE [NAME …]
+  bench/waits_cost.py [--pairs N] [--seconds S] [--verb record|run] [--scripts FOLDER] LODE [NAME …]
 
 Each program does a fixed work of some S seconds (4). N times (8) it runs alone, without looks at waits, with
 them, with them, without them, alone. Processor time is as the kernel accounts it: of the program and its
@@ -10,8 +10,12 @@ children, and of lode. Printed are medians, each with an interval that has the m
 (order statistics): by how much lode's processor time is longer with looks, as a share of one processor, which
 looks are to keep below 0.75 %; the ratios of the program's processor time, and of that of both together, with
 looks to without; and that of both with looks to the program alone.
+
+With --scripts the programs are those of FOLDER/truth.tsv (bench/languages.py), and the looks those at the frames
+of their interpreters: --no-waits, with and without --native. --seconds has no effect.
 """
 import argparse
+import csv
 import math
 import os
 import pathlib
@@ -174,6 +178,15 @@ def programs(folder, seconds):
     return all_of
 
 
+def scripts_of(folder, source):
+    """Likewise, of the programs that a table names."""
+    (folder / "took.c").write_text(TOOK_C)
+    subprocess.run(["gcc", "-O2", "-o", "took", "took.c"], cwd=folder, check=True)
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+    with open(source / "truth.tsv", encoding="utf-8") as table:
+        return {row["name"]: row["run"].split() for row in csv.DictReader(table, delimiter="\t")}
+
+
 def cost_of(words, folder):
     """Processor seconds of the program, of all that ran, and seconds by the clock."""
     begin = time.monotonic()
@@ -217,6 +230,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--verb", choices=("record", "run"), default="record")
+    parser.add_argument("--scripts", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("lode", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()
@@ -227,11 +241,14 @@ def main():
         lode = [asked.lode.absolute(), asked.verb, "-o", "x.out"]
         if asked.verb == "run":
             lode += ["--report", os.devnull]
-        for name, words in programs(folder, asked.seconds).items():
+        with_looks, without = ([], ["--no-waits"]) if not asked.scripts else (
+            ["--no-waits"], ["--no-waits", "--native"])
+        all_of = scripts_of(folder, asked.scripts) if asked.scripts else programs(folder, asked.seconds)
+        for name, words in all_of.items():
             if asked.names and name not in asked.names:
                 continue
             words = ["./took", "took.s", *words]
-            ways = [words, [*lode, "--no-waits", "--", *words], [*lode, "--", *words]]
+            ways = [words, [*lode, *without, "--", *words], [*lode, *with_looks, "--", *words]]
             rounds = [measure(ways, folder) for _ in range(asked.pairs)]
             alone, clock = (statistics.median(one[0][what] for one in rounds) for what in (0, 2))
             print(f"{name:8} {alone:6.2f}s {clock:6.2f}s   " + " ".join(f"{text:24}" for text in (

@@ -195,7 +195,7 @@ static bool sample(Session *self, GError **error)
 		.has_kernel = options->has_kernel,
 		.has_no_switches = options->has_no_switches,
 		.has_waits = is_alone && !options->has_no_waits,
-		.has_scripts = is_alone,
+		.has_scripts = is_alone && !options->has_no_scripts,
 		.has_call_chains = options->has_call_chains,
 		.has_user_registers = has_registers,
 		.has_data_mappings = has_registers,

@@ -63,7 +63,7 @@ const LodeParameter lode_recording_rows[] = {
 			   "thousand a second: no latency, no times of threads"},
 	{"no-waits", LODE_FLAG(Options, recording.has_no_waits), .is_rare = true,
 		.summary = "do not look at threads that wait: no causes of waiting"},
-	{"native", LODE_FLAG(Options, is_native), .is_rare = true,
+	{"native", LODE_FLAG(Options, recording.has_no_scripts), .is_rare = true,
 		.summary = "show the interpreter's own functions, not those of the script that it "
 			   "runs"},
 	{"no-registers", LODE_FLAG(Options, recording.has_no_registers), .is_rare = true,

@@ -14,7 +14,7 @@ typedef struct {
 	const char *simulate; /* caches, of a trace or of counting */
 	const char *call_graph, *windows, *probes;
 	const char *output, *keep_recording, *report;
-	bool allow_debuginfod, is_native;
+	bool allow_debuginfod;
 } LodeRecordingOptions;
 
 extern const LodeParameter lode_recording_rows[];

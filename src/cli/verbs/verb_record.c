@@ -20,7 +20,7 @@ enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 typedef struct {
 	LodePerfSamplerOptions sampler;
 	const char *call_graph, *windows, *probes;
-	bool serves, has_no_waits;
+	bool serves, has_no_waits, has_no_scripts;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -68,6 +68,9 @@ static const LodeParameter rows[] = {
 			   "thousand a second: no latency, no times of threads"},
 	{"no-waits", LODE_FLAG(Options, has_no_waits),
 		.summary = "do not look at threads that wait: no causes of waiting"},
+	{"native", LODE_FLAG(Options, has_no_scripts),
+		.summary = "do not look at the frames of interpreters: their own functions are "
+			   "recorded, not those of the script"},
 	LODE_PROBES_ROW(Options, probes, LODE_PROBES_OF_RECORD),
 	LODE_WINDOWS_ROW(Options, windows),
 	{"serve", LODE_FLAG(Options, serves),
@@ -104,7 +107,7 @@ static bool complete(Options *self, char **arguments, GError **error)
 	sampler->argv = (const char *const *)arguments;
 	sampler->can_trace = true;
 	sampler->has_waits = !self->has_no_waits;
-	sampler->has_scripts = true;
+	sampler->has_scripts = !self->has_no_scripts;
 	sampler->notes = lode_wrapped_program_notes("record");
 	return true;
 }

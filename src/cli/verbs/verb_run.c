@@ -86,7 +86,7 @@ static LodeImportOptions import_options(const Options *given, const LodeRecorded
 		.replay.hierarchy = is_trace ? recording->caches : NULL,
 		.only = recording->only,
 		.is_alone = recording->is_alone,
-		.is_native = given->recording.is_native,
+		.is_native = recording->has_no_scripts,
 		.is_recorded_so = true,
 		.replay.predicts_branches = is_trace,
 		.replay.branches = recording->branches,

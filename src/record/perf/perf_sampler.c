@@ -685,7 +685,7 @@ static void prepare_waits(Session *self)
 	bool has_waits = options->has_waits && !options->has_no_switches && self->tracer == NULL;
 	if (!has_waits && !options->has_scripts)
 		return;
-	self->looker = lode_wait_looker_new(&tree, has_waits);
+	self->looker = lode_wait_looker_new(&tree, has_waits, options->has_scripts);
 	if (self->refusal != NULL)
 		lode_wait_looker_tell_running(self->looker);
 	self->recording.looker = self->looker;

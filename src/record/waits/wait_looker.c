@@ -47,7 +47,7 @@ enum { QUEUE_BYTES = 16 << 20 };
 
 struct LodeWaitLooker {
 	LodeProcessTree tree;
-	bool has_waits;
+	bool has_waits, has_scripts;
 	LodePerfChoice choice, script_choice;
 	GThread *thread;
 	GMutex mutex;
@@ -97,13 +97,14 @@ static void clear_choice(LodePerfChoice *self)
 	g_array_unref(self->ids);
 }
 
-LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits)
+LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits, bool has_scripts)
 {
 	LodeWaitLooker *self = g_new0(LodeWaitLooker, 1);
 	struct rlimit limit;
 
 	self->tree = *tree;
 	self->has_waits = has_waits;
+	self->has_scripts = has_scripts;
 	init_choice(&self->choice, LODE_WAITING_EVENT, LODE_WAITING_ID);
 	init_choice(&self->script_choice, LODE_SCRIPT_EVENT, LODE_SCRIPT_ID);
 	lode_look_record_attribute(&self->script_choice.attr);
@@ -284,7 +285,8 @@ static void look_at_next(LodeWaitLooker *self)
 		LodeLookOutcome outcome = self->has_waits
 		                                  ? lode_looked_thread_look(thread, &self->output)
 		                                  : lode_looked_thread_peek(thread);
-		if (outcome == LODE_LOOK_RUNNING || outcome == LODE_LOOK_DONE)
+		if (self->has_scripts &&
+			(outcome == LODE_LOOK_RUNNING || outcome == LODE_LOOK_DONE))
 			self->runs_script = lode_script_looks_take(thread->process->scripts,
 				thread->tid, outcome == LODE_LOOK_DONE, self->output.records);
 		if (outcome == LODE_LOOK_DONE)

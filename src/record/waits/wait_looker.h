@@ -20,8 +20,9 @@
 typedef struct LodeWaitLooker LodeWaitLooker;
 
 /* The tree is that of a program that is to be executed, or runs. Looks begin with
- * lode_wait_looker_begin(). Without `has_waits`, threads that wait are passed by. */
-LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits);
+ * lode_wait_looker_begin(). Without `has_waits`, threads that wait are passed by; without
+ * `has_scripts`, frames of interpreters are not looked at. */
+LodeWaitLooker *lode_wait_looker_new(const LodeProcessTree *tree, bool has_waits, bool has_scripts);
 void lode_wait_looker_free(LodeWaitLooker *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWaitLooker, lode_wait_looker_free)
 
