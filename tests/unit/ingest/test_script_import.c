@@ -164,6 +164,56 @@ static void test_frames(void)
 	g_assert_cmpfloat(profile->run.n_samples, ==, 9);
 }
 
+static void change(Made *self, uint64_t time_ns, bool is_out)
+{
+	const SampleSwitch added = {PID, PID, time_ns, is_out, is_out, false};
+
+	sample_file_switch(&self->samples, &added);
+}
+
+/* A thread that runs for 3 of each 10 ms, and waits for a processor in the module's code; it is
+ * seen in find() in the first turns. */
+static void run_in_turns(Made *self, unsigned n, unsigned n_seen, const char *last)
+{
+	const LodeScriptFrame in_find[] = {{FIND, 12}, {MAIN, 40}}, in_main[] = {{MAIN, 44}};
+
+	sample(self, 20 * MS, "wander");
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t begin = (30 + 10 * i) * MS;
+		change(self, begin, false);
+		if (i < n_seen)
+			look(self, begin, in_find, 2, 0);
+		sample(self, begin + 2 * MS, i + 1 < n ? "wander" : last);
+		change(self, begin + 3 * MS, true);
+		look(self, begin + 3 * MS, in_main, 1, 0);
+		look(self, begin + 7 * MS, in_main, 1, 0);
+	}
+	change(self, (30 + 10 * n) * MS, false);
+}
+
+/* A look at a thread without a processor counts only where none is that had one: in the same native
+ * function, or near. */
+static void test_processors(void)
+{
+	static const struct {
+		unsigned n, n_seen;
+		const char *last;
+		double in_main;
+	} cases[] = {{16, 16, "wander", 0}, {16, 12, "wander", 0}, {16, 11, "wander", 16},
+		{16, 0, "wander", 17}, {16, 12, "main", 0}, {130, 12, "main", 19}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_auto(Made) made;
+		made_init(&made);
+		made.samples.has_switches = true;
+		tell_app(&made);
+		run_in_turns(&made, cases[i].n, cases[i].n_seen, cases[i].last);
+		g_autoptr(LodeProfile) profile = import(&made, false);
+		g_assert_cmpfloat(samples_at(profile, 44), ==, cases[i].in_main);
+		g_assert_cmpfloat(samples_at(profile, 12), ==, cases[i].n + 1 - cases[i].in_main);
+	}
+}
+
 /* The image of a script is of its language; code of one that is not known has none. */
 static void test_languages(void)
 {
@@ -294,6 +344,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/script-import/frames", test_frames);
+	g_test_add_func("/ingest/script-import/processors", test_processors);
 	g_test_add_func("/ingest/script-import/languages", test_languages);
 	g_test_add_func("/ingest/script-import/loop", test_loop);
 	g_test_add_func("/ingest/script-import/native", test_native);

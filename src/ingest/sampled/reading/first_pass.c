@@ -115,6 +115,8 @@ static void note_record(
 	if (record->kind == LODE_PERF_SAMPLE && lode_sampled_input_has_scripts(input) &&
 		!self->options->is_native)
 		lode_sampled_scripts_note_sample(self->scripts, input->number, record, time_ns);
+	if (record->kind == LODE_PERF_SWITCH && !self->options->is_native)
+		lode_sampled_scripts_note_switch(self->scripts, input->number, record, time_ns);
 	if (input->threads != NULL)
 		lode_sampled_threads_note(input->threads, record, time_ns);
 	lode_places_note(self->places, record, time_ns);

@@ -5,6 +5,7 @@
 #include "base/arrays/sort_order.h"
 #include "images/variants/script_image.h"
 #include "model/index.h"
+#include "sources/perf_data/perf_data_format.h"
 #include "sources/perf_data/script_look.h"
 
 #include <string.h>
@@ -13,7 +14,13 @@
  * then. */
 #define MOST_NS UINT64_C(1000000000)
 
-enum { MAX_FRAMES = 1 << 27, MAX_LOOPS = 1 << 16, MAX_SAMPLES = 1 << 25 };
+enum {
+	MAX_FRAMES = 1 << 27,
+	MAX_LOOPS = 1 << 16,
+	MAX_SAMPLES = 1 << 25,
+	MAX_SWITCHES = 1 << 24,
+	ENOUGH_LOOKS = 12, /* at a thread that had a processor */
+};
 
 /* A sample further from a look than this does not say where the thread was then. */
 #define BESIDE_NS UINT64_C(2000000)
@@ -30,6 +37,12 @@ typedef struct {
 	uint32_t first, n; /* of `frames` */
 } Look;
 
+/* When a thread got a processor, or lost it. */
+typedef struct {
+	uint64_t time_ns;
+	bool is_out;
+} Switch;
+
 /* Where a thread was; 0: in the kernel. */
 typedef struct {
 	uint64_t time_ns, address;
@@ -38,8 +51,10 @@ typedef struct {
 typedef struct {
 	uint32_t recording, pid;
 	GArray *looks;      /* Look, by time once they are frozen */
+	GArray *running;    /* of these, those while it had a processor */
 	GArray *waits;      /* likewise, those while it waited */
 	GArray *samples;    /* Sample; empty once they are */
+	GArray *switches;   /* Switch; likewise */
 	GHashTable *beside; /* native function → GArray of Look, by time */
 } Thread;
 
@@ -52,7 +67,8 @@ typedef struct {
 struct LodeSampledScripts {
 	LodePlaces *places_of_all; /* borrowed, with their images */
 	LodeCodeImages *images;
-	guint n_samples;
+	guint n_samples, n_switches;
+	GHashTable *gaps; /* recording → GArray of times from which on switches are not known */
 	GStringChunk *texts;
 	GHashTable *codes;   /* recording << 32 | number → Code */
 	GHashTable *threads; /* recording << 32 | tid → Thread */
@@ -75,8 +91,10 @@ static void free_thread(void *data)
 	Thread *self = data;
 
 	g_array_unref(self->looks);
+	g_array_unref(self->running);
 	g_array_unref(self->waits);
 	g_array_unref(self->samples);
+	g_array_unref(self->switches);
 	g_hash_table_unref(self->beside);
 	g_free(self);
 }
@@ -88,6 +106,7 @@ LodeSampledScripts *lode_sampled_scripts_new(LodePlaces *places)
 	self->places_of_all = places;
 	self->images = lode_places_images(places);
 	self->texts = g_string_chunk_new(4096);
+	self->gaps = g_hash_table_new_full(NULL, NULL, NULL, free_array);
 	self->codes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	self->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_thread);
 	self->frames = g_array_new(FALSE, FALSE, sizeof(LodeScriptFrame));
@@ -102,6 +121,7 @@ void lode_sampled_scripts_free(LodeSampledScripts *self)
 {
 	if (self == NULL)
 		return;
+	g_hash_table_unref(self->gaps);
 	g_hash_table_unref(self->codes);
 	g_hash_table_unref(self->threads);
 	g_array_unref(self->frames);
@@ -146,7 +166,9 @@ static Thread *thread_of(LodeSampledScripts *self, uint32_t recording, const Lod
 		thread = g_new0(Thread, 1);
 		*thread = (Thread){recording, record->pid, g_array_new(FALSE, FALSE, sizeof(Look)),
 			g_array_new(FALSE, FALSE, sizeof(Look)),
+			g_array_new(FALSE, FALSE, sizeof(Look)),
 			g_array_new(FALSE, FALSE, sizeof(Sample)),
+			g_array_new(FALSE, FALSE, sizeof(Switch)),
 			g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_array)};
 		g_hash_table_insert(self->threads, g_memdup2(&key, sizeof(key)), thread);
 	}
@@ -162,6 +184,33 @@ void lode_sampled_scripts_note_sample(LodeSampledScripts *self, uint32_t recordi
 		return;
 	self->n_samples++;
 	g_array_append_val(thread_of(self, recording, record)->samples, added);
+}
+
+static void note_gap(LodeSampledScripts *self, uint32_t recording, uint64_t time_ns)
+{
+	GArray *gaps = g_hash_table_lookup(self->gaps, GUINT_TO_POINTER(recording));
+
+	if (gaps == NULL) {
+		gaps = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+		g_hash_table_insert(self->gaps, GUINT_TO_POINTER(recording), gaps);
+	}
+	if (gaps->len < MAX_SWITCHES)
+		g_array_append_val(gaps, time_ns);
+}
+
+void lode_sampled_scripts_note_switch(LodeSampledScripts *self, uint32_t recording,
+	const LodePerfRecord *record, uint64_t time_ns)
+{
+	const Switch added = {time_ns, record->is_out};
+	uint64_t key = key_of(recording, record->tid);
+	Thread *thread = g_hash_table_lookup(self->threads, &key);
+
+	if (record->pid == 0 && record->tid == LODE_PERF_NO_SWITCHES_TID && record->is_out)
+		note_gap(self, recording, time_ns);
+	if (thread == NULL || self->n_switches >= MAX_SWITCHES)
+		return;
+	self->n_switches++;
+	g_array_append_val(thread->switches, added);
 }
 
 /* Frames of waiting are not those of samples, which are of running. */
@@ -272,6 +321,7 @@ static LodePlace place_of(const LodeSampledScripts *self, const Code *code, uint
 }
 
 LODE_ORDER(compare_looks, Look, LODE_ASCENDING(time_ns), LODE_ASCENDING(first))
+LODE_ORDER(compare_switches, Switch, LODE_ASCENDING(time_ns), LODE_DESCENDING(is_out))
 LODE_ORDER(compare_samples, Sample, LODE_ASCENDING(time_ns), LODE_ASCENDING(address))
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -313,16 +363,48 @@ static const void *nearest(const GArray *sorted, uint64_t time_ns, uint64_t most
 	               : NULL;
 }
 
+/* Whether a thread had no processor at a time: it lost it before, gets one afterwards, and all
+ * switches in between are known. */
+static bool is_off(const LodeSampledScripts *self, const Thread *thread, uint64_t time_ns)
+{
+	const Switch *all = (const void *)thread->switches->data;
+	const GArray *gaps = g_hash_table_lookup(self->gaps, GUINT_TO_POINTER(thread->recording));
+	guint next = LODE_PARTITION_POINT(thread->switches->len, i, all[i].time_ns <= time_ns);
+
+	if (next == 0 || next == thread->switches->len || !all[next - 1].is_out || all[next].is_out)
+		return false;
+	guint gap = gaps == NULL ? 0
+	                         : LODE_PARTITION_POINT(
+					   gaps->len, i, time_at(gaps, i) <= all[next - 1].time_ns);
+	return gaps == NULL || gap == gaps->len || time_at(gaps, gap) > all[next].time_ns;
+}
+
+static void find_running(const LodeSampledScripts *self, Thread *thread)
+{
+	g_array_sort(thread->switches, compare_switches);
+	for (guint i = 0; i < thread->looks->len; i++) {
+		const Look *look = &g_array_index(thread->looks, Look, i);
+		if (!is_off(self, thread, look->time_ns))
+			g_array_append_vals(thread->running, look, 1);
+	}
+	if (thread->running->len < ENOUGH_LOOKS) {
+		g_array_unref(thread->running);
+		thread->running = g_array_ref(thread->looks);
+	}
+	g_array_set_size(thread->switches, 0);
+}
+
 /* Sorts looks by the native function that the thread was in. */
 static void sort_looks(LodeSampledScripts *self, Thread *thread)
 {
 	g_array_sort(thread->looks, compare_looks);
 	g_array_sort(thread->waits, compare_looks);
+	find_running(self, thread);
 	if (thread->looks->len > 0)
 		g_array_sort(thread->samples, compare_samples);
 	lode_places_select(self->places_of_all, thread->recording);
-	for (guint i = 0; i < thread->looks->len; i++) {
-		const Look *look = &g_array_index(thread->looks, Look, i);
+	for (guint i = 0; i < thread->running->len; i++) {
+		const Look *look = &g_array_index(thread->running, Look, i);
 		const Sample *sample = nearest(thread->samples, look->time_ns, BESIDE_NS);
 		LodePlace place;
 		if (sample == NULL)
@@ -373,6 +455,9 @@ void lode_sampled_scripts_freeze(LodeSampledScripts *self)
 	}
 	g_array_set_size(self->frames, 0);
 	g_array_set_size(self->frame_codes, 0);
+	g_hash_table_iter_init(&iterator, self->gaps);
+	while (g_hash_table_iter_next(&iterator, NULL, &thread))
+		g_array_sort(thread, lode_compare_u64);
 	g_hash_table_iter_init(&iterator, self->threads);
 	while (g_hash_table_iter_next(&iterator, NULL, &thread))
 		sort_looks(self, thread);
@@ -406,6 +491,8 @@ const LodePlace *lode_sampled_scripts_find(const LodeSampledScripts *self, uint3
 	uint64_t function = function_at(self, code);
 	const GArray *beside = g_hash_table_lookup(thread->beside, &function);
 	const Look *found = beside != NULL ? nearest(beside, time_ns, MOST_NS) : NULL;
+	if (found == NULL)
+		found = nearest(thread->running, time_ns, MOST_NS);
 	if (found == NULL)
 		found = nearest(thread->looks, time_ns, MOST_NS);
 	return found != NULL ? frames_of(self, found, out_n) : NULL;

@@ -16,7 +16,10 @@
  *   look     find:15    find:15      count:30      look of find:15 beside memcmp
  *   sample  •memcmp    • loop       • loop
  *
- * Both are estimates. A look at a thread that waits is one at its frames, too.
+ * Both are estimates. A look at a thread that waits is one at its frames, too. Samples are of
+ * running alone, and a thread loses the processor mostly at system calls: looks while it had none,
+ * by the recorded switches, are beside no native function, and are taken only where there is no
+ * other in MOST_NS, if there are ENOUGH_LOOKS others in all.
  *
  * Private to ingest/sampled/.
  */
@@ -38,6 +41,10 @@ bool lode_sampled_scripts_note(LodeSampledScripts *self, uint32_t recording,
 
 /* Adds where a thread was at a sample. */
 void lode_sampled_scripts_note_sample(LodeSampledScripts *self, uint32_t recording,
+	const LodePerfRecord *record, uint64_t time_ns);
+
+/* Adds when a thread begins or ends to run on a processor, or switches are no more recorded. */
+void lode_sampled_scripts_note_switch(LodeSampledScripts *self, uint32_t recording,
 	const LodePerfRecord *record, uint64_t time_ns);
 
 /* Once all looks and samples of all recordings are there, and the places are frozen. */
