@@ -22,6 +22,7 @@ enum {
 	TYPE_NAME = 3,
 	TYPE_BASIC_SIZE = 4,
 	TYPE_ITEM_SIZE = 5,
+	TYPE_CALL_OFFSET = 7, /* where its objects have the function that is called; 0: nowhere */
 	TYPE_NUMBER = 12,
 	TYPE_SEQUENCE = 13,
 	TYPE_MAPPING = 14,
@@ -210,6 +211,8 @@ static void add_type(Search *self, uint64_t at)
 {
 	const char *name = name_at(self, word_at(self, at, TYPE_NAME));
 
+	if (word_at(self, at, TYPE_CALL_OFFSET) != 0)
+		g_hash_table_insert(self->terms, (char *)name, (char *)name);
 	add_methods(self, name, word_at(self, at, TYPE_METHODS));
 	add_slots(self, name, word_at(self, at, TYPE_SEQUENCE), sequence_slots,
 		G_N_ELEMENTS(sequence_slots));

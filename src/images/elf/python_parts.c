@@ -7,6 +7,8 @@
 /* Functions rarely call each other in chains as long as this. */
 enum { MAX_ROUNDS = 100 };
 
+#define OF_MODULE "PyInit_"
+
 typedef struct {
 	guint from, to;
 } Reference;
@@ -183,6 +185,32 @@ static void set_names(Search *self, GStringChunk *names)
 	}
 }
 
+/* The name of the module that the file is; NULL: it is none. */
+static const char *module_of(const GArray *functions)
+{
+	for (guint i = 0; i < functions->len; i++) {
+		const char *symbol = g_array_index(functions, LodeBinaryFunction, i).symbol;
+		if (symbol != NULL && g_str_has_prefix(symbol, OF_MODULE))
+			return symbol + strlen(OF_MODULE);
+	}
+	return NULL;
+}
+
+/* Whether a function makes the module's objects: what it refers to is the module's. */
+static bool is_beginning(const char *symbol)
+{
+	return g_str_has_prefix(symbol, OF_MODULE) || g_str_has_prefix(symbol, "init");
+}
+
+/* Without the method of a type that is called by no table. */
+static size_t owner_length(GHashTable *terms, const char *owner)
+{
+	const char *dot = strrchr(owner, '.');
+	g_autofree char *type = dot != NULL ? g_strndup(owner, (size_t)(dot - owner)) : NULL;
+
+	return type != NULL && g_hash_table_contains(terms, type) ? strlen(type) : strlen(owner);
+}
+
 void lode_python_functions_name_parts(
 	const LodeElfFile *file, GArray *functions, GHashTable *terms, GStringChunk *names)
 {
@@ -198,12 +226,16 @@ void lode_python_functions_name_parts(
 		.starts = starts,
 		.first = UINT64_MAX};
 
+	const char *module = module_of(functions);
 	for (guint i = 0; i < functions->len; i++) {
 		LodeBinaryFunction *function = function_at(&self, i);
 		if (function->symbol != NULL) {
 			const char *term = g_hash_table_lookup(terms, function->symbol);
-			const char *owner = term != NULL ? term : function->symbol;
-			owners[i] = (Owner){owner, strlen(owner), term != NULL};
+			const char *owner = term != NULL ? term
+			                    : module != NULL && is_beginning(function->symbol)
+			                            ? module
+			                            : function->symbol;
+			owners[i] = (Owner){owner, owner_length(terms, owner), term != NULL};
 			continue;
 		}
 		g_hash_table_insert(starts, &function->address, GUINT_TO_POINTER(i + 1));

@@ -37,6 +37,10 @@ static const char PROGRAM[] =
 	"FUNCTION builtin_sorted(word x) { return sink += x * 31; }\n"
 	"FUNCTION heap_next(word x) { return sink += x * 37; }\n"
 	"FUNCTION heap_push(word x) { return sink += x * 41; }\n"
+	"FUNCTION only_of_module(word x) { return sink += x * 47; }\n"
+	"FUNCTION only_of_outer(word x) { return sink += x * 53; }\n"
+	"FUNCTION call_repr(word x) { return sink += x * 61; }\n"
+	"FUNCTION call_outer(word x) { return only_of_outer(x) + (sink += x * 59); }\n"
 	"FUNCTION not_in_a_table(word x) { return sink += x * 43; }\n"
 	"word PyList_Sort(word x) { return only_of_sort(x); }\n"
 	"KEPT static Method list_methods[] = {{\"append\", list_append, 8, \"text\"}, {\"sort\", "
@@ -47,6 +51,9 @@ static const char PROGRAM[] =
 	"list_methods};\n"
 	"KEPT static Method module_methods[] = {{\"count\", module_count, 4, 0}, {0}};\n"
 	"KEPT static Module module = {{1}, \"tally\", 0, -1, module_methods};\n"
+	"KEPT static Method call_methods[] = {{\"outer\", call_outer, 8, 0}, {0}};\n"
+	"Type PyCall_Type = {{1}, \"tally.Call\", 40, 0, {[1] = (void *)16, [4] = call_repr}, "
+	"call_methods};\n"
 	"KEPT static Method builtin_methods[] = {{\"sorted\", builtin_sorted, 0x82, 0}, {0}};\n"
 	"KEPT static Module builtins = {{1}, \"builtins\", 0, 0, builtin_methods};\n"
 	"KEPT static Method heap_methods[] = {{\"push\", heap_push, 1, 0}, {0}};\n"
@@ -56,7 +63,7 @@ static const char PROGRAM[] =
 	"KEPT static Method wrong[] = {{\"a name with blanks\", not_in_a_table, 1, 0}, {0}};\n"
 	"KEPT static Module not_one = {{1}, \"wrong\", 0, 0, wrong};\n"
 	"void *PyInit_tally(void);\n"
-	"void *PyInit_tally(void) { return &module; }\n"
+	"void *PyInit_tally(void) { return only_of_module(sink) == 1 ? 0 : &module; }\n"
 	"int main(void) { return PyInit_tally() == 0; }\n";
 
 /* What each function of the program is called in the stripped one; NULL: fn_ADDRESS. A part of
@@ -74,6 +81,10 @@ static const struct {
 	{"heap_next", "tally.Heap.__next__", false},
 	{"heap_push", "tally.Heap.push", false},
 	{"only_of_append", "list.append.part.", true},
+	{"only_of_module", "tally", true},
+	{"call_outer", "tally.Call.outer", false},
+	{"call_repr", "tally.Call.__repr__", false},
+	{"only_of_outer", "tally.Call.part.", true},
 	{"only_of_sort", "list.sort.part.", true}, /* PyList_Sort is the same */
 	{"deeper", "list.sort.part.", true},
 	{"of_append_and_sort", "list.part.", true},
