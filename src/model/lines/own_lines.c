@@ -44,6 +44,24 @@ static bool is_dependency(const char *path)
 		       strchr(version, '/') != NULL);
 }
 
+static bool begins_with_one(const char *text, const char *const *beginnings, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g_str_has_prefix(text, beginnings[i]))
+			return true;
+	return false;
+}
+
+/* Code that Python's libraries make is called so, or is in the interpreter: numpy, attrs,
+ * decorator. */
+static bool is_generated(const char *path)
+{
+	static const char *const beginnings[] = {"<frozen ", "<__array_function__ ",
+		"<attrs generated ", "<decorator-gen", "<makefun-gen"};
+
+	return begins_with_one(path, beginnings, G_N_ELEMENTS(beginnings));
+}
+
 /* Whether the file is of the library of a script's language, or of a package that was installed; or
  * text that is compiled into the interpreter, or that a program made; or of CPython's headers. */
 static bool is_script_library(const char *path)
@@ -59,7 +77,7 @@ static bool is_script_library(const char *path)
 		if (g_str_has_suffix(path, libraries[i].suffix) &&
 			strstr(path, libraries[i].folder) != NULL)
 			return true;
-	return strstr(path, "/include/python3.") != NULL || g_str_has_prefix(path, "<frozen ") ||
+	return strstr(path, "/include/python3.") != NULL || is_generated(path) ||
 	       g_str_has_prefix(path, "<internal:") || strcmp(path, "(eval)") == 0;
 }
 
@@ -341,14 +359,6 @@ GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction)
 		inlining = LODE_AT(profile->code.inlinings, LodeInlining, inlining).outer;
 	}
 	return chain;
-}
-
-static bool begins_with_one(const char *text, const char *const *beginnings, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (g_str_has_prefix(text, beginnings[i]))
-			return true;
-	return false;
 }
 
 bool lode_is_of_others(const char *path)

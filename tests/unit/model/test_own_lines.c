@@ -134,9 +134,11 @@ static void test_libraries(void)
 static void test_files(void)
 {
 	static const char *const toolchain[] = {"/usr/include/string.h",
-		"/usr/share/perl/5.36/List/Util.pm", "/usr/share/perl5/Moo.pm", "(eval)",
-		"/usr/lib/x86_64-linux-gnu/perl-base/POSIX.pm", "<internal:kernel>",
-		"/usr/lib/ruby/3.1.0/set.rb", "/var/lib/gems/3.1.0/gems/rack-2.2/lib/rack.rb",
+		"/usr/share/perl/5.36/List/Util.pm", "<frozen zipimport>",
+		"<__array_function__ internals>", "<attrs generated init a.B>",
+		"/usr/share/perl5/Moo.pm", "(eval)", "/usr/lib/x86_64-linux-gnu/perl-base/POSIX.pm",
+		"<internal:kernel>", "/usr/lib/ruby/3.1.0/set.rb",
+		"/var/lib/gems/3.1.0/gems/rack-2.2/lib/rack.rb",
 		"/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/stl_map.h",
 		"/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/slice/mod.rs",
 		"/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/cmp.rs",
@@ -154,7 +156,7 @@ static void test_files(void)
 		"/home/me/../you/a.c", "", "/", "/home/me/cargo/src/registry.rs",
 		"library/src/a.rs", "/home/me/go/src/app/main.go", "/home/me@v1/a.c",
 		"/home/me/a@v1.go", "a@vx/b.go", "/home/me/lib/Cart.pm", "/home/me/app/lib/cart.rb",
-		"bin/perl/run.pl"};
+		"bin/perl/run.pl", "<string>", "<stdin>", "<frozen"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(toolchain); i++)
 		g_assert_true(lode_is_toolchain_file(toolchain[i]));
