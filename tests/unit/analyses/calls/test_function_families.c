@@ -220,6 +220,12 @@ static const struct {
 	{"structures of bytes", "_struct.unpack", "/usr/bin/python3.11"},
 	{"errors of Python", "BaseException.__new__", "/usr/bin/python3.11"},
 	{"classes that are asked for", "EnumType.__call__", "/usr/lib/python3.11/enum.py"},
+	{"operations on numpy's arrays", "numpy.ufunc.part.2a6060",
+		"/usr/lib/python3/dist-packages/numpy/core/"
+		"_multiarray_umath.cpython-311-x86_64-linux-gnu.so"},
+	{NULL, "_mean", "/usr/lib/python3/dist-packages/numpy/core/_methods.py"},
+	{"elements of numpy's arrays", "DataFrame.iterrows",
+		"/usr/lib/python3/dist-packages/pandas/core/frame.py"},
 	{"elements of numpy's arrays", "numpy.ndarray.__getitem__",
 		"/usr/lib/python3/dist-packages/numpy/core/"
 		"_multiarray_umath.cpython-311-x86_64-linux-gnu.so"},

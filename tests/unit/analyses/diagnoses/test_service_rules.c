@@ -51,6 +51,14 @@ static const struct {
 	{"Python: errors of Python", "BaseException.__new__", PYTHON, NULL},
 	{"Python: classes that are asked for", "EnumType.__call__", "/usr/lib/python3.11/enum.py",
 		NULL},
+	{"Python: operations on numpy's arrays", "_multiarray_umath.part.c9d60",
+		"/usr/lib/python3/dist-packages/numpy/core/"
+		"_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
+		NULL},
+	{"Python: calls for small arrays", "numpy.ndarray.__float__",
+		"/usr/lib/python3/dist-packages/numpy/core/"
+		"_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
+		NULL},
 	{"Python: elements of numpy's arrays", "numpy.ndarray.__getitem__",
 		"/usr/lib/python3/dist-packages/numpy/core/"
 		"_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
