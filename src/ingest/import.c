@@ -549,6 +549,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.program = options->program,
 		.processor = samples != NULL && samples->processor != NULL ? samples->processor
 	                                                                   : options->processor,
+		.core_figures = samples != NULL ? &samples->core_figures : NULL,
 		.code_images = images,
 		.threads = options->threads,
 	};

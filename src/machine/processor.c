@@ -24,15 +24,27 @@ char *lode_processor_name(void)
 	return lode_proc_value(text, "model name");
 }
 
+static const char *given_id(void)
+{
+	const char *given = g_getenv("LODE_PROCESSOR");
+
+	return given != NULL && *given != '\0' ? given : NULL;
+}
+
+bool lode_processor_is_given(void)
+{
+	return given_id() != NULL;
+}
+
 char *lode_processor_id(void)
 {
 	/* "model" without the tab would find "model name" */
 	static const char *const keys[] = {"vendor_id", "cpu family", "model\t", "stepping"};
-	const char *given = g_getenv("LODE_PROCESSOR");
+	const char *given = given_id();
 	g_autofree char *text = NULL;
 	g_autoptr(GString) id = g_string_new(NULL);
 
-	if (given != NULL && *given != '\0')
+	if (given != NULL)
 		return g_strdup(given);
 	if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
 		return NULL;

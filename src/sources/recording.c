@@ -202,6 +202,7 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	self->sampling_share = samples->sampling_share;
 	self->sampling_error = samples->sampling_error;
 	self->rates = samples->rates;
+	self->core_figures = samples->core_figures;
 	self->is_kernel_sampled = samples->is_kernel_sampled;
 	self->has_faults_aside = samples->has_faults_aside;
 	if (self->commands->len == 0)

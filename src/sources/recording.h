@@ -108,7 +108,8 @@ typedef struct {
 	/* The part of the sampled time that the timer's interrupts took, and its error; 0 both: not
 	 * known. */
 	double sampling_share, sampling_error;
-	LodeMemoryRates rates;   /* of the machine */
+	LodeMemoryRates rates;        /* of the machine */
+	LodeCoreFigures core_figures; /* likewise */
 	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */
 	bool has_faults_aside;   /* page faults are sampled, but are not what it was recorded for */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */

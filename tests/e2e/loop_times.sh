@@ -57,6 +57,12 @@ check 'the machine is described' \
 	"$(holds test "$(sqlite3 x.lode "SELECT count(*) FROM meta WHERE key IN
 		('cycles_per_ns', 'read_rate_memory', 'write_rate_memory') AND value > 0")" = 3)"
 
+# of a processor that a test names nothing is measured
+measured=$(sqlite3 x.lode "SELECT value > 0 FROM meta WHERE key = 'core_figures'")
+expected=1
+[ -z "${LODE_PROCESSOR:-}" ] || expected=0
+check 'and its core' "$(holds test "$measured" = "$expected")"
+
 # Registers and the top of the stack, by which callers are known.
 "$lode" run -F 2000 -o x.lode -- ./paces callers >truth 2>err
 status=$?

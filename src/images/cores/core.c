@@ -45,6 +45,7 @@ static const LodeRuleKey keys[] = {
 	{"mispredict", NUMBER(mispredict)},
 	{"add-after-add", NUMBER(add_after_add)},
 	{"forward", NUMBER(forward)},
+	{"forward-indexed", NUMBER(forward_indexed)},
 	{"forward-vector", NUMBER(forward_vector)},
 	{"divider", TEXT(divider), .is_lent = true},
 	{"without-512", TEXT(without_512), .is_lent = true},
@@ -213,6 +214,8 @@ static LodeCore *make_core(const Cores *cores, const Group *group, bool is_simil
 		*of_one[i] = isnan(*of_one[i]) ? 1 : *of_one[i];
 	for (size_t i = 0; i < G_N_ELEMENTS(of_none); i++)
 		*of_none[i] = isnan(*of_none[i]) ? 0 : *of_none[i];
+	if (isnan(self->forward_indexed))
+		self->forward_indexed = self->forward;
 	const char *broken = !(self->width >= 1)  ? "width"
 	                     : !(self->taken > 0) ? "taken"
 	                                          : read_texts(self, group);

@@ -32,8 +32,9 @@ typedef struct {
 	double divider_256, divider_512;
 	double mispredict; /* least cycles of a mispredicted branch after it is resolved; 0: unknown
 	                    */
-	double add_after_add;           /* latency of an addition after another; 0: as of any */
-	double forward, forward_vector; /* cycles from a store to the load of it */
+	double add_after_add; /* latency of an addition after another; 0: as of any */
+	/* Cycles from a store to the load of it; indexed: by an address with an index register */
+	double forward, forward_indexed, forward_vector;
 	uint64_t divider_ports;
 	uint64_t without_512, with_512; /* instructions of 512 bits use the latter instead */
 	bool fuses_arithmetic;

@@ -54,8 +54,9 @@ typedef struct {
 	LodeSamplePairs *pairs;            /* NULL: there are no samples */
 	const char *program;   /* the command line, when the caller knows it better; may be NULL */
 	const char *processor; /* that was recorded, as perf writes it; NULL: unknown */
-	LodeCodeImages *code_images; /* where all that ran are added and opened */
-	unsigned threads;            /* 0: all processors */
+	const LodeCoreFigures *core_figures; /* that were measured of it; NULL: none */
+	LodeCodeImages *code_images;         /* where all that ran are added and opened */
+	unsigned threads;                    /* 0: all processors */
 } LodeJoinContext;
 
 /* The whole join. Takes nothing over; the caller owns the result. */

@@ -14,7 +14,10 @@ typedef struct LodeProgramRun {
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
 	char *core;    /* the family of processors whose bounds the loops have: "Zen 3"; NULL: of a
 	                  flow file, or an earlier lode */
-	double cycles_per_ns;  /* of the processor when the program had ended; 0: unknown */
+	double cycles_per_ns; /* of the processor when the program had ended; 0: unknown */
+	/* How many figures of the core were measured instead of taken from the table of its family;
+	 * what a misprediction takes once it is resolved, if that was. 0: none */
+	double n_core_figures, mispredict_cycles;
 	LodeMemoryRates rates; /* of the machine, by one thread; 0: not known */
 	LodeFrequency frequency;
 	double n_samples;       /* of the weight's event, also the unresolved; 0: there were none */

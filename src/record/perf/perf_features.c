@@ -3,7 +3,8 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/byte_append.h"
-#include "machine/memory_rates.h"
+#include "machine/figures/core_figures.h"
+#include "machine/figures/memory_rates.h"
 #include "machine/processor.h"
 #include "record/events/perf_event_choice.h"
 
@@ -334,6 +335,19 @@ static void add_speed(GPtrArray *texts, const LodeMachineSpeed *speed)
 	add_number(texts, "others-ppm", (uint64_t)(speed->others * 1e6));
 }
 
+/* "cycles-load=4000,3990,4020": thousandths. */
+static void add_core_figures(GPtrArray *texts, const LodeCoreFigures *figures)
+{
+	for (unsigned i = 0; i < LODE_N_CORE_FIGURES; i++) {
+		const LodeCoreCycles *cycles = &figures->of[i];
+		if (lode_core_cycles_are_valid(cycles))
+			g_ptr_array_add(texts, g_strdup_printf("cycles-%s=%.0f,%.0f,%.0f",
+						       lode_core_figure_name((LodeCoreFigure)i),
+						       cycles->median * 1e3, cycles->low * 1e3,
+						       cycles->high * 1e3));
+	}
+}
+
 static GByteArray *describe_program(const LodePerfFeatureInput *input)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
@@ -370,6 +384,7 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 				add_number(texts, name, (uint64_t)(rates[k] * 1e3));
 		}
 	}
+	add_core_figures(texts, &input->core_figures);
 	if (input->program != NULL)
 		g_ptr_array_add(texts, g_strdup("--"));
 	for (size_t i = 0; input->program != NULL && input->program[i] != NULL; i++)

@@ -27,6 +27,7 @@ typedef struct {
 	uint64_t n_processors;       /* that it may use; 0: not known */
 	LodeSampleCost sample_cost;
 	LodeMemoryRates rates;
+	LodeCoreFigures core_figures;
 	LodeMachineSpeed speed; /* while the program ran */
 	uint64_t wall_ns;       /* that it took */
 	bool has_branch_stacks;

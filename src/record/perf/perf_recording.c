@@ -2,8 +2,9 @@
 #include "record/perf/perf_recording.h"
 
 #include "base/monotonic_clock.h"
+#include "machine/figures/core_figures.h"
+#include "machine/figures/memory_rates.h"
 #include "machine/machine_speed.h"
-#include "machine/memory_rates.h"
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_features.h"
 #include "record/perf/perf_records.h"
@@ -560,6 +561,7 @@ bool lode_perf_recording_finish(
 	write_lost(self);
 	const LodePerfChoice *first = self->choices->pdata[0];
 	input.rates = lode_memory_rates_of_machine(NULL);
+	input.core_figures = lode_core_figures_of_machine(NULL);
 	input.sample_cost = lode_sample_cost_measure(program->kernel, &first->attr);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
 	lode_perf_writer_finish(self->writer, features, self->tally.files, self->logs,

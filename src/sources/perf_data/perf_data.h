@@ -169,9 +169,10 @@ typedef struct {
 	 * by perf events at one rate all the time, at the usual cost. */
 	const char *sampling;
 	bool is_by_ptrace;
-	uint64_t wall_ns;       /* of the program; 0: unknown */
-	LodeMachineSpeed speed; /* while it ran */
-	LodeMemoryRates rates;  /* of the machine */
+	uint64_t wall_ns;             /* of the program; 0: unknown */
+	LodeMachineSpeed speed;       /* while it ran */
+	LodeMemoryRates rates;        /* of the machine */
+	LodeCoreFigures core_figures; /* likewise */
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;
 	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */

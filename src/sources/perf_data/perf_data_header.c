@@ -14,7 +14,8 @@
  */
 #include "base/bits.h"
 #include "base/text/command_words.h"
-#include "machine/memory_rates.h"
+#include "machine/figures/core_figures.h"
+#include "machine/figures/memory_rates.h"
 #include "sources/perf_data/perf_data_reader.h"
 
 #include <string.h>
@@ -201,6 +202,41 @@ static void read_speed(const char *text, LodeMachineSpeed *speed)
 	}
 }
 
+/* Three numbers of thousandths, with commas in between. */
+static bool read_cycles(const char *text, LodeCoreCycles *out)
+{
+	g_auto(GStrv) words = g_strsplit(text, ",", 4);
+	double *const values[] = {&out->median, &out->low, &out->high};
+
+	if (g_strv_length(words) != G_N_ELEMENTS(values))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+		guint64 value;
+		if (!g_ascii_string_to_unsigned(words[i], 10, 0, INT64_MAX, &value, NULL))
+			return false;
+		*values[i] = (double)value / 1e3;
+	}
+	return lode_core_cycles_are_valid(out);
+}
+
+/* "cycles-load=4000,3990,4020" */
+static void read_core_figure(const char *text, LodeCoreFigures *figures)
+{
+	static const char prefix[] = "cycles-";
+	const char *name = text + strlen(prefix), *number = strchr(text, '=');
+
+	if (!g_str_has_prefix(text, prefix) || number == NULL)
+		return;
+	for (unsigned i = 0; i < LODE_N_CORE_FIGURES; i++) {
+		const char *known = lode_core_figure_name((LodeCoreFigure)i);
+		LodeCoreCycles cycles;
+		if (strlen(known) == (size_t)(number - name) &&
+			strncmp(known, name, strlen(known)) == 0 &&
+			read_cycles(number + 1, &cycles))
+			figures->of[i] = cycles;
+	}
+}
+
 static void read_sampling(const char *text, LodePerfInfo *info)
 {
 	static const char by_ptrace[] = "by-ptrace=", otherwise[] = "sampling=";
@@ -245,6 +281,7 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		if (!is_program) {
 			read_rate(text, &self->info.rates);
 			read_speed(text, &self->info.speed);
+			read_core_figure(text, &self->info.core_figures);
 			read_sampling(text, &self->info);
 		}
 	}

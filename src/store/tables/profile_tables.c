@@ -54,6 +54,7 @@ static const LodeColumn facts[] = {
 	{"chain_ns", AT(LodeProfile, run.speed.chain_ns), LODE_COLUMN_AMOUNT, 0},
 	{"chain_scatter", AT(LodeProfile, run.speed.chain_scatter), LODE_COLUMN_AMOUNT, 0},
 	{"core", AT(LodeProfile, run.core), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"core_figures", AT(LodeProfile, run.n_core_figures), LODE_COLUMN_AMOUNT, 0},
 	{"creator", AT(LodeProfile, run.creator), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"cycles_per_ns", AT(LodeProfile, run.cycles_per_ns), LODE_COLUMN_AMOUNT, 0},
 	{"equal_samples", AT(LodeProfile, run.n_equal_samples), LODE_COLUMN_AMOUNT, 0},
@@ -61,6 +62,7 @@ static const LodeColumn facts[] = {
 	{"inflow_checked", AT(LodeProfile, run.inflow_checked), LODE_COLUMN_AMOUNT, 0},
 	{"inflow_equal", AT(LodeProfile, run.inflow_equal), LODE_COLUMN_AMOUNT, 0},
 	{"is_kernel_sampled", AT(LodeProfile, run.is_kernel_sampled), LODE_COLUMN_FLAG, 0},
+	{"mispredict_cycles", AT(LodeProfile, run.mispredict_cycles), LODE_COLUMN_AMOUNT, 0},
 	{"others_share", AT(LodeProfile, run.speed.others), LODE_COLUMN_AMOUNT, 0},
 	{"processors", AT(LodeProfile, run.n_processors), LODE_COLUMN_AMOUNT, 0},
 	{"program", AT(LodeProfile, run.program), LODE_COLUMN_MAYBE_TEXT, 0},
@@ -411,10 +413,10 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 /* A fact that was added to the schema since: a profile without it does not say. */
 static bool is_optional(const char *key)
 {
-	static const char *const keys[] = {"chain_ns", "chain_scatter", "core", "cycles_per_ns",
-		"equal_samples", "is_kernel_sampled", "others_share", "processors", "speed_runs",
-		"steal_share", "system_error", "system_seconds", "user_seconds", "walk_ns",
-		"walk_scatter", "wall_seconds", NULL};
+	static const char *const keys[] = {"chain_ns", "chain_scatter", "core", "core_figures",
+		"cycles_per_ns", "equal_samples", "is_kernel_sampled", "mispredict_cycles",
+		"others_share", "processors", "speed_runs", "steal_share", "system_error",
+		"system_seconds", "user_seconds", "walk_ns", "walk_scatter", "wall_seconds", NULL};
 
 	return g_strv_contains(keys, key) || g_str_has_prefix(key, "read_rate_") ||
 	       g_str_has_prefix(key, "write_rate_");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/observed/loop_facts.h"
 
-#include "machine/memory_rates.h"
+#include "machine/figures/memory_rates.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
 #include "views/figures/profile_figures.h"
@@ -237,6 +237,9 @@ void lode_loop_facts_machine_json(const LodeProfile *profile, LodeJsonStream *js
 	lode_json_member_begin(json, "machine", '{');
 	lode_json_member_number(json, "cycles_per_ns",
 		profile->run.cycles_per_ns > 0 ? profile->run.cycles_per_ns : (double)NAN);
+	lode_json_member_number(json, "core_figures", profile->run.n_core_figures);
+	lode_json_member_number(json, "mispredict_cycles",
+		profile->run.mispredict_cycles > 0 ? profile->run.mispredict_cycles : (double)NAN);
 	for (unsigned k = 0; k < 2; k++) {
 		lode_json_member_begin(json, names[k], '{');
 		for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++)

@@ -25,8 +25,10 @@ LodeMispredictions lode_mispredictions_of(const LodeProfile *profile)
 		profile->run.cycles_per_ns <= 0)
 		return self;
 	g_autoptr(LodeCore) core = lode_core_named(profile->run.core);
-	if (core != NULL)
-		self.share = core->mispredict / profile->run.cycles_per_ns / whole_ns;
+	double cycles = profile->run.mispredict_cycles > 0 ? profile->run.mispredict_cycles
+	                : core != NULL                     ? core->mispredict
+	                                                   : 0;
+	self.share = cycles / profile->run.cycles_per_ns / whole_ns;
 	return self;
 }
 

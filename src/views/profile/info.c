@@ -375,6 +375,20 @@ static bool has_machine(const LodeProfile *profile)
 	return profile->run.cycles_per_ns > 0 || profile->run.rates.read[LODE_RATE_MEMORY] > 0;
 }
 
+static void add_core(GArray *rows, const LodeProfile *profile)
+{
+	if (profile->run.n_core_figures <= 0)
+		return;
+	LodeFactRow *row = lode_fact_rows_add_number(
+		rows, "machine", "core's figures measured", profile->run.n_core_figures);
+	if (profile->run.mispredict_cycles > 0)
+		row->detail = g_strdup_printf("chains of instructions; a misprediction takes %.3g "
+					      "cycles once it is resolved",
+			profile->run.mispredict_cycles);
+	else
+		row->detail = g_strdup("chains of instructions");
+}
+
 /* What one thread of the recording's machine moves. */
 static void add_rates(GArray *rows, const LodeProfile *profile)
 {
@@ -499,6 +513,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_loops(rows, profile);
 	add_threads(rows, profile);
 	add_origins(rows, profile);
+	add_core(rows, profile);
 	add_rates(rows, profile);
 	add_quality(rows, profile);
 	add_windows(rows, profile);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rates of this machine's memory, and how they are kept between recordings. */
-#include "machine/memory_rates.h"
+#include "machine/figures/memory_rates.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

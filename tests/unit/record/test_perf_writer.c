@@ -158,6 +158,9 @@ static void test_program_figures(Fixture *self, const void *data)
 			.walk_scatter = 0.0052,
 			.steal = 0.001,
 			.others = 0.906},
+		.core_figures = {.of = {[LODE_CORE_LOAD] = {4.001, 3.5, 4.25},
+					 [LODE_CORE_LOAD_INDEXED] = {5, 6, 7},
+					 [LODE_CORE_FP_MUL] = {3, 3, 3}}},
 	};
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
 	lode_perf_tally_clear(&tally);
@@ -179,6 +182,13 @@ static void test_program_figures(Fixture *self, const void *data)
 	g_assert_cmpfloat_with_epsilon(info->speed.walk_scatter, 0.0052, 1e-6);
 	g_assert_cmpfloat_with_epsilon(info->speed.steal, 0.001, 1e-6);
 	g_assert_cmpfloat_with_epsilon(info->speed.others, 0.906, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->core_figures.of[LODE_CORE_LOAD].median, 4.001, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->core_figures.of[LODE_CORE_LOAD].low, 3.5, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->core_figures.of[LODE_CORE_LOAD].high, 4.25, 1e-6);
+	/* not in order */
+	g_assert_cmpfloat(info->core_figures.of[LODE_CORE_LOAD_INDEXED].median, ==, 0);
+	g_assert_cmpfloat(info->core_figures.of[LODE_CORE_FP_MUL].high, ==, 3);
+	g_assert_cmpfloat(info->core_figures.of[LODE_CORE_FP_FMA].median, ==, 0);
 	lode_perf_data_close(written);
 }
 

@@ -333,6 +333,8 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_windows(a->windows, b->windows);
 	assert_same_text(a, b, run.core);
 	g_assert_cmpfloat(a->run.cycles_per_ns, ==, b->run.cycles_per_ns);
+	g_assert_cmpfloat(a->run.n_core_figures, ==, b->run.n_core_figures);
+	g_assert_cmpfloat(a->run.mispredict_cycles, ==, b->run.mispredict_cycles);
 	g_assert_cmpfloat(a->run.wall_seconds, ==, b->run.wall_seconds);
 	g_assert_cmpfloat(a->run.system_error, ==, b->run.system_error);
 	g_assert_cmpfloat(a->run.n_equal_samples, ==, b->run.n_equal_samples);

@@ -245,6 +245,8 @@ static void add_loops(LodeProfile *profile, GRand *rand)
 		profile->run.rates.read[i] = g_rand_double(rand);
 		profile->run.rates.write[i] = g_rand_double(rand);
 	}
+	profile->run.n_core_figures = g_rand_int_range(rand, 0, 50);
+	profile->run.mispredict_cycles = g_rand_double(rand);
 	profile->run.core = g_rand_boolean(rand) ? lode_profile_intern(profile, "Zen 3") : NULL;
 	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
 		LodeLoop loop = {

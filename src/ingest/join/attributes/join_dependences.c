@@ -8,6 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
+#include "images/cores/core_calibration.h"
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/attributes/instruction_needs.h"
 #include "ingest/join/attributes/string_rounds.h"
@@ -579,9 +580,20 @@ static void add_loops(LodeProfile *profile, const GArray *loops)
 	}
 }
 
+static LodeCore *core_of(LodeProfile *profile, const LodeJoinContext *context)
+{
+	LodeCore *core = lode_core_new(context->processor);
+
+	if (context->core_figures != NULL)
+		profile->run.n_core_figures = lode_core_calibrate(core, context->core_figures);
+	if (profile->run.n_core_figures > 0)
+		profile->run.mispredict_cycles = core->mispredict;
+	return core;
+}
+
 void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes)
 {
-	g_autoptr(LodeCore) core = lode_core_new(images->context->processor);
+	g_autoptr(LodeCore) core = core_of(profile, images->context);
 	uint32_t weight = profile->code.weight_event;
 	unsigned n_workers = images->n_workers;
 	Finding finding = {

@@ -162,6 +162,7 @@ static void describe_machine(const LodeSampledReading *self, const LodePerfInfo 
 	recording->speed = info->speed;
 	recording->cycles_per_ns = (double)info->clock_khz / 1e6;
 	recording->rates = info->rates;
+	recording->core_figures = info->core_figures;
 	if (period_ns <= 0 || (double)info->sample_ns > period_ns / 2)
 		return;
 	recording->sampling_share = (double)info->sample_ns / period_ns;

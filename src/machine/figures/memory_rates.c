@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/memory_rates.h"
+#include "machine/figures/memory_rates.h"
 
-#include "base/files/regular_file.h"
 #include "base/monotonic_clock.h"
+#include "machine/figures/kept_figures.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +20,6 @@ enum {
 	MIB = 1 << 20,
 	SMALLEST_MEMORY_MIB = 32, /* where the last level is unknown, or small */
 	LARGEST_MEMORY_MIB = 256,
-	WEEK_SECONDS = 7 * 24 * 3600,
-	MAX_FILE_BYTES = 1 << 20,
 };
 
 const char *lode_rate_level_name(LodeRateLevel level)
@@ -175,58 +173,19 @@ LodeMemoryRates lode_memory_rates_measure(void)
 
 /* --- what is kept --- */
 
-/* A directory of the user's may be shared by machines. */
-static char *machine_name(void)
-{
-	g_autofree char *text = NULL;
-	const char *model = "processor", *at;
-
-	if (g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL) &&
-		(at = strstr(text, "model name")) != NULL && (at = strchr(at, ':')) != NULL)
-		model = at + 1;
-	g_autofree char *line = g_strndup(model, strcspn(model, "\n"));
-	g_autofree char *name = g_strdup_printf("%s, %s", g_get_host_name(), g_strstrip(line));
-	return g_strdelimit(g_steal_pointer(&name), "[]\n\r\t", ' ');
-}
-
-static bool read_list(GKeyFile *file, const char *group, const char *key, double *out)
-{
-	gsize n = 0;
-	g_autofree double *list = g_key_file_get_double_list(file, group, key, &n, NULL);
-
-	if (list == NULL || n != LODE_N_RATES)
-		return false;
-	for (gsize i = 0; i < n; i++)
-		if (!(list[i] >= 0 && list[i] < 1e6))
-			return false;
-	memcpy(out, list, LODE_N_RATES * sizeof(double));
-	return true;
-}
-
 LodeMemoryRates lode_memory_rates_of_machine(const char *path)
 {
-	g_autofree char *own = path == NULL ? g_build_filename(g_get_user_cache_dir(), "lode",
-						      "memory-rates.ini", NULL)
-	                                    : g_strdup(path);
-	g_autofree char *folder = g_path_get_dirname(own);
-	g_autofree char *group = machine_name();
-	g_autofree char *text = lode_regular_file_read(own, MAX_FILE_BYTES, NULL);
-	g_autoptr(GKeyFile) file = g_key_file_new();
+	g_auto(LodeKeptFigures) kept = {0};
 	LodeMemoryRates rates = {0};
-	gint64 now = g_get_real_time() / G_USEC_PER_SEC;
 
-	if (text != NULL)
-		g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, NULL);
-	gint64 measured = g_key_file_get_int64(file, group, "measured", NULL);
-	if (measured <= now && now - measured < WEEK_SECONDS &&
-		read_list(file, group, "read", rates.read) &&
-		read_list(file, group, "write", rates.write))
+	lode_kept_figures_init(&kept, path, "memory-rates.ini");
+	if (lode_kept_figures_are_new(&kept) &&
+		lode_kept_figures_read(&kept, "read", rates.read, LODE_N_RATES) &&
+		lode_kept_figures_read(&kept, "write", rates.write, LODE_N_RATES))
 		return rates;
 	rates = lode_memory_rates_measure();
-	g_key_file_set_int64(file, group, "measured", now);
-	g_key_file_set_double_list(file, group, "read", rates.read, LODE_N_RATES);
-	g_key_file_set_double_list(file, group, "write", rates.write, LODE_N_RATES);
-	if (g_mkdir_with_parents(folder, 0700) == 0)
-		g_key_file_save_to_file(file, own, NULL);
+	lode_kept_figures_set(&kept, "read", rates.read, LODE_N_RATES);
+	lode_kept_figures_set(&kept, "write", rates.write, LODE_N_RATES);
+	lode_kept_figures_write(&kept);
 	return rates;
 }
