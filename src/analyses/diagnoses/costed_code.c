@@ -333,7 +333,8 @@ static uint64_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop
 	const LodeMemoryRates *rates = &self->context->profile->run.rates;
 	double read = rates->read[LODE_RATE_MEMORY], write = rates->write[LODE_RATE_MEMORY];
 	LodeUnit unit;
-	double bound = MAX(lode_loop_busiest(loop, &unit), loop->recurrence_cycles);
+	const LodeLoop within = lode_loop_within_time(self->context->profile, loop);
+	double bound = MAX(lode_loop_busiest(&within, &unit), within.recurrence_cycles);
 	const LodeLoopBytes *bytes = lode_costed_code_loop_bytes(self, loop);
 
 	if (!(read > 0) || !(write > 0) || !(lode_costed_code_cycles(self, loop) >= WAITS * bound))
@@ -374,14 +375,15 @@ static bool is_counter(uint32_t step, double chain, double units)
 /* The bits of what limits a loop. */
 static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
+	const LodeLoop within = lode_loop_within_time(self->context->profile, loop);
 	LodeUnit unit;
-	double units = lode_loop_busiest(loop, &unit), chain = loop->recurrence_cycles;
-	double cycles = lode_costed_code_cycles(self, loop), other = lode_other_recurrence(loop);
+	double units = lode_loop_busiest(&within, &unit), chain = within.recurrence_cycles;
+	double cycles = lode_costed_code_cycles(self, loop), other = lode_other_recurrence(&within);
 	uint32_t step = LODE_N_STEPS_OF;
 	uint64_t limits = 0;
 
-	for (uint32_t i = 0; i < LODE_N_STEPS_OF && loop->recurrence != NULL; i++)
-		if (strcmp(loop->recurrence, lode_step_of_name(i)) == 0)
+	for (uint32_t i = 0; i < LODE_N_STEPS_OF && within.recurrence != NULL; i++)
+		if (strcmp(within.recurrence, lode_step_of_name(i)) == 0)
 			step = i;
 	if (isnan(cycles)) {
 		if (step < LODE_N_STEPS_OF && chain >= LEAST_CYCLES &&
@@ -392,13 +394,12 @@ static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 	}
 	/* The time may be wrong by two of its errors. */
 	double wrong = 2 * MAX(loop->iteration_error_ns, 0) / loop->iteration_ns;
-	double least = NEAR * cycles * MAX(1 - wrong, 0), most = cycles * (1 + wrong) / NEAR;
-	if (step < LODE_N_STEPS_OF && chain >= least && chain <= most &&
-		!is_counter(step, chain, units))
+	double least = NEAR * cycles * MAX(1 - wrong, 0);
+	if (step < LODE_N_STEPS_OF && chain >= least && !is_counter(step, chain, units))
 		limits |= LODE_BIT(LODE_CODE_LIMIT_STEP + step);
-	if (units >= least && units <= most)
+	if (units >= least)
 		limits |= LODE_BIT(LODE_CODE_LIMIT_UNIT + unit);
-	if (has_one_busy_unit(loop, cycles))
+	if (has_one_busy_unit(&within, cycles))
 		limits |= LODE_BIT(LODE_CODE_PORT);
 	return limits | memory_limit_of(self, loop);
 }

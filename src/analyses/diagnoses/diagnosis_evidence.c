@@ -35,28 +35,29 @@ static bool is_own_work(const char *cause)
 
 double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
 {
+	const LodeLoop within = lode_loop_within_time(code->context->profile, loop);
 	LodeUnit unit;
-	double rest = lode_loop_busiest(loop, &unit);
+	double rest = lode_loop_busiest(&within, &unit);
 	double cycles = lode_costed_code_cycles(code, loop);
 
 	if (is_recurrence(cause)) {
-		rest = MAX(rest, lode_other_recurrence(loop));
+		rest = MAX(rest, lode_other_recurrence(&within));
 		/* A load of a recurrence may take far longer, in the caches; one through memory at
 		 * an address that the data give is not in the bounds. */
 		if (isnan(cycles) && strcmp(cause, "pointer-chase") != 0 &&
-			strcmp(cause, "recurrence-load") != 0 && loop->recurrence_cycles > rest)
-			cycles = loop->recurrence_cycles;
+			strcmp(cause, "recurrence-load") != 0 && within.recurrence_cycles > rest)
+			cycles = within.recurrence_cycles;
 	} else if (strcmp(cause, "port-contention") == 0) {
-		rest = MAX(loop->cycles[LODE_UNIT_WIDTH], loop->recurrence_cycles);
+		rest = MAX(within.cycles[LODE_UNIT_WIDTH], within.recurrence_cycles);
 	} else if (strcmp(cause, "throughput") == 0) {
 		/* all but what is loaded is the cause's own work */
-		rest = loop->cycles[LODE_UNIT_LOAD];
+		rest = within.cycles[LODE_UNIT_LOAD];
 	} else if (is_own_work(cause)) {
-		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
+		rest = MAX(within.cycles[LODE_UNIT_LOAD], within.cycles[LODE_UNIT_WIDTH]);
 	}
 	/* measured to be less than the bound: by an error */
-	if (is_recurrence(cause) && cycles < loop->recurrence_cycles)
-		cycles = loop->recurrence_cycles;
+	if (is_recurrence(cause) && cycles < within.recurrence_cycles)
+		cycles = within.recurrence_cycles;
 	return cycles > 0 ? CLAMP(SURE * rest / cycles, 0, 1) : 0;
 }
 
@@ -66,17 +67,18 @@ static const double FAR_ABOVE = 1.5, NEAR = 0.85;
 bool lode_is_limit_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
 {
 	bool is_division = strcmp(cause, "division") == 0 || strcmp(cause, "square-root") == 0;
+	const LodeLoop within = lode_loop_within_time(code->context->profile, loop);
 	LodeUnit unit;
-	double rest = lode_loop_busiest(loop, &unit), cycles = lode_costed_code_cycles(code, loop),
-	       bound = loop->recurrence_cycles;
+	double rest = lode_loop_busiest(&within, &unit),
+	       cycles = lode_costed_code_cycles(code, loop), bound = within.recurrence_cycles;
 
 	if (is_division) {
-		bound = loop->cycles[LODE_UNIT_DIVIDER];
-		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
+		bound = within.cycles[LODE_UNIT_DIVIDER];
+		rest = MAX(within.cycles[LODE_UNIT_LOAD], within.cycles[LODE_UNIT_WIDTH]);
 	} else if (!is_recurrence(cause)) {
 		return false;
 	}
-	return bound >= FAR_ABOVE * MAX(rest, is_division ? 0 : lode_other_recurrence(loop)) &&
+	return bound >= FAR_ABOVE * MAX(rest, is_division ? 0 : lode_other_recurrence(&within)) &&
 	       bound > 0 && !(bound < NEAR * cycles);
 }
 
@@ -102,19 +104,20 @@ static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
 
 	if (loop == NULL || !is_recurrence(self->cause))
 		return;
-	double cycles = lode_costed_code_cycles(code, loop);
-	double other = MAX(lode_loop_busiest(loop, &unit), lode_other_recurrence(loop));
-	if (!(loop->recurrence_cycles > other))
+	const LodeLoop within = lode_loop_within_time(code->context->profile, loop);
+	double cycles = lode_costed_code_cycles(code, loop), chain = within.recurrence_cycles;
+	double other = MAX(lode_loop_busiest(&within, &unit), lode_other_recurrence(&within));
+	if (!(chain > other))
 		return;
-	if (!(cycles >= loop->recurrence_cycles))
-		lode_diagnosis_add_evidence(self, loop->recurrence_cycles, "cycles",
+	if (!(cycles >= chain))
+		lode_diagnosis_add_evidence(self, chain, "cycles",
 			"an iteration waits %.3g cycles or more for the one before; else it needs "
 			"%.3g",
-			loop->recurrence_cycles, other);
+			chain, other);
 	else
 		lode_diagnosis_add_evidence(self, cycles, "cycles",
 			"an iteration takes %.3g cycles, waits %.3g for the one before; else %.3g",
-			cycles, loop->recurrence_cycles, other);
+			cycles, chain, other);
 }
 
 static void add_throughput(LodeDiagnosis *self, const LodeCostedCode *code)
@@ -125,7 +128,9 @@ static void add_throughput(LodeDiagnosis *self, const LodeCostedCode *code)
 	if (loop == NULL || (strcmp(self->cause, "throughput") != 0 &&
 				    strcmp(self->cause, "port-contention") != 0))
 		return;
-	double cycles = lode_costed_code_cycles(code, loop), bound = lode_loop_busiest(loop, &unit);
+	const LodeLoop within = lode_loop_within_time(code->context->profile, loop);
+	double cycles = lode_costed_code_cycles(code, loop);
+	double bound = lode_loop_busiest(&within, &unit);
 	if (cycles >= bound)
 		lode_diagnosis_add_evidence(self, cycles, "cycles",
 			"an iteration of %.3g instructions takes %.3g cycles; its work for %s %.3g",

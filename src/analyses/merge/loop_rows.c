@@ -9,7 +9,7 @@ void lode_loop_rows_add(
 	LodeProfile *merged, const LodeProfile *source, const uint32_t *instructions)
 {
 	for (guint i = 0; i < source->loops->len; i++) {
-		LodeLoop row = LODE_AT(source->loops, LodeLoop, i);
+		LodeLoop row = lode_loop_within_time(source, &LODE_AT(source->loops, LodeLoop, i));
 		row.head = instructions[row.head];
 		row.recurrence = lode_profile_intern(merged, row.recurrence);
 		row.other_recurrence = lode_profile_intern(merged, row.other_recurrence);

@@ -2,6 +2,7 @@
 #include "model/observed/loops.h"
 
 #include "base/arrays/partition_point.h"
+#include "base/bits.h"
 #include "model/profile.h"
 
 const char *lode_unit_name(LodeUnit unit)
@@ -48,6 +49,42 @@ LodeLoop *lode_loops_add(LodeProfile *profile, uint32_t head)
 		return known;
 	g_array_insert_val(profile->loops, at, added);
 	return &LODE_AT(profile->loops, LodeLoop, at);
+}
+
+/* Besides their errors, times of iterations are up to so much too short (docs/inside/loop-times.md,
+ * accuracy). */
+static const double TOO_SHORT = 0.06;
+
+uint32_t lode_loop_wrong_bounds(const LodeProfile *profile, const LodeLoop *self)
+{
+	double error_ns = MAX(self->iteration_error_ns, 0);
+	double most = (self->iteration_ns * (1 + TOO_SHORT) + 2 * error_ns) *
+	              profile->run.cycles_per_ns;
+	uint32_t wrong = 0;
+
+	if (!(self->iteration_ns > 0) || !(profile->run.cycles_per_ns > 0))
+		return 0;
+	for (unsigned i = 0; i < LODE_N_UNITS; i++)
+		if (self->cycles[i] > most)
+			wrong |= (uint32_t)LODE_BIT(i);
+	if (self->recurrence_cycles > most)
+		wrong |= (uint32_t)LODE_BIT(LODE_LOOP_RECURRENCE);
+	return wrong;
+}
+
+LodeLoop lode_loop_within_time(const LodeProfile *profile, const LodeLoop *self)
+{
+	uint32_t wrong = lode_loop_wrong_bounds(profile, self);
+	LodeLoop loop = *self;
+
+	for (unsigned i = 0; i < LODE_N_UNITS; i++)
+		if ((wrong >> i & 1) != 0)
+			loop.cycles[i] = 0;
+	if ((wrong >> LODE_LOOP_RECURRENCE & 1) != 0) {
+		loop.recurrence = loop.other_recurrence = NULL;
+		loop.recurrence_cycles = loop.other_cycles = -1;
+	}
+	return loop;
 }
 
 double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit)

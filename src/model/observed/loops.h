@@ -58,6 +58,21 @@ LodeLoop *lode_loops_find(const LodeProfile *profile, uint32_t head);
  * out: nothing is known of it. Valid until the next one is added. */
 LodeLoop *lode_loops_add(LodeProfile *profile, uint32_t head);
 
+/* Bits of bounds: LodeUnit, and this for the recurrences. */
+enum { LODE_LOOP_RECURRENCE = LODE_N_UNITS };
+
+/*
+ * The bounds of a loop that are above the measured time of its iteration by more than twice that
+ * time's error and what such times are too short at most: a latency or executions are wrong then,
+ * or the usual way of the iteration is not the one that takes the time. 0: none, or the time is not
+ * known.
+ */
+uint32_t lode_loop_wrong_bounds(const LodeProfile *profile, const LodeLoop *self);
+
+/* The loop without these: recurrences are not known, units have no work. All that is shown or
+ * concluded is from this one. */
+LodeLoop lode_loop_within_time(const LodeProfile *profile, const LodeLoop *self);
+
 /* The highest of the unit bounds, and which one; 0 where there is no work at all. */
 double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit);
 

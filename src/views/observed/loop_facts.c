@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/observed/loop_facts.h"
 
+#include "base/arrays/sort_order.h"
 #include "machine/figures/memory_rates.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"
 #include "views/figures/profile_figures.h"
+#include "views/form/function_name.h"
 
 #include <float.h>
 #include <math.h>
@@ -100,8 +102,10 @@ static void append_rounds(const LodeProfile *profile, const LodeLoop *loop, GStr
 	}
 }
 
-static void append_bounds(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+static void append_bounds(const LodeProfile *profile, const LodeLoop *whole, GString *out)
 {
+	const LodeLoop within = lode_loop_within_time(profile, whole), *loop = &within;
+	bool is_above = (lode_loop_wrong_bounds(profile, whole) >> LODE_LOOP_RECURRENCE & 1) != 0;
 	const char *before = "; ";
 	LodeUnit unit;
 
@@ -118,8 +122,11 @@ static void append_bounds(const LodeProfile *profile, const LodeLoop *loop, GStr
 		"%s, cycles on %s: ", loop->is_innermost ? "loop" : "outer loop",
 		profile->run.core != NULL ? profile->run.core : "?");
 	if (loop->recurrence_cycles < 0) {
-		g_string_append(out, loop->is_innermost ? "no usual way" : "");
-		before = loop->is_innermost ? "; " : "";
+		const char *why = is_above             ? "recurrence not known"
+		                  : loop->is_innermost ? "no usual way"
+		                                       : "";
+		g_string_append(out, why);
+		before = *why != '\0' ? "; " : "";
 	} else if (loop->recurrence == NULL) {
 		g_string_append(out, "no recurrence");
 	} else {
@@ -156,11 +163,13 @@ static double known(double value)
 
 void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json)
 {
-	const LodeLoop *loop = instruction != LODE_NONE ? lode_loops_find(profile, instruction)
-	                                                : NULL;
+	const LodeLoop *whole = instruction != LODE_NONE ? lode_loops_find(profile, instruction)
+	                                                 : NULL;
 
-	if (loop == NULL)
+	if (whole == NULL)
 		return;
+	uint32_t wrong = lode_loop_wrong_bounds(profile, whole);
+	const LodeLoop within = lode_loop_within_time(profile, whole), *loop = &within;
 	lode_json_member_begin(json, "loop", '{');
 	lode_json_member_string(json, "core", profile->run.core);
 	lode_json_member_bool(json, "is_innermost", loop->is_innermost);
@@ -175,7 +184,8 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 	lode_json_member_number(json, "other_cycles", known(loop->other_cycles));
 	lode_json_member_begin(json, "cycles", '{');
 	for (unsigned i = 0; i < LODE_N_UNITS; i++)
-		lode_json_member_number(json, lode_unit_name((LodeUnit)i), loop->cycles[i]);
+		lode_json_member_number(json, lode_unit_name((LodeUnit)i),
+			(wrong >> i & 1) == 0 ? loop->cycles[i] : (double)NAN);
 	lode_json_end(json, '}');
 	lode_json_member_number(json, "iteration_ns", known(loop->iteration_ns));
 	lode_json_member_number(json, "iteration_error_ns", known(loop->iteration_error_ns));
@@ -189,14 +199,56 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 	lode_json_end(json, '}');
 }
 
+static void append_above(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+{
+	const LodeInstruction *head = lode_profile_instruction(profile, loop->head);
+	uint32_t wrong = lode_loop_wrong_bounds(profile, loop);
+	g_autofree char *name = lode_function_name_short(
+		lode_profile_function(profile, head->function)->name);
+
+	g_string_append_printf(out, "%s (0x%" G_GINT64_MODIFIER "x)", name, head->address);
+	if ((wrong >> LODE_LOOP_RECURRENCE & 1) != 0)
+		append_cycles(out, loop->recurrence != NULL ? loop->recurrence : "",
+			loop->recurrence_cycles, " recurrence ");
+	for (unsigned i = 0; i < LODE_N_UNITS; i++)
+		if ((wrong >> i & 1) != 0)
+			append_cycles(out, lode_unit_name((LodeUnit)i), loop->cycles[i], " ");
+	append_number(out, ", measured ", loop->iteration_ns * profile->run.cycles_per_ns, 4);
+}
+
+LODE_ORDER(compare_weights, LodeLoop, LODE_DESCENDING(weight), LODE_ASCENDING(head))
+
+char *lode_loop_facts_above(const LodeProfile *profile)
+{
+	enum { SHOWN = 5 };
+	g_autoptr(GArray) above = g_array_new(FALSE, FALSE, sizeof(LodeLoop));
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < profile->loops->len; i++) {
+		const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
+		if (lode_loop_wrong_bounds(profile, loop) != 0)
+			g_array_append_val(above, *loop);
+	}
+	g_array_sort(above, compare_weights);
+	for (guint i = 0; i < MIN(above->len, SHOWN); i++) {
+		g_string_append(text, i > 0 ? "; " : "");
+		append_above(profile, &LODE_AT(above, LodeLoop, i), text);
+	}
+	if (above->len > SHOWN)
+		g_string_append(text, "; …");
+	return g_string_free(text, FALSE);
+}
+
 LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile)
 {
 	LodeLoopSums sums = {0};
 	double weight = 0, timed = 0;
 
 	for (guint i = 0; i < profile->loops->len; i++) {
-		const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
+		const LodeLoop *whole = &LODE_AT(profile->loops, LodeLoop, i);
+		const LodeLoop within = lode_loop_within_time(profile, whole), *loop = &within;
 		LodeUnit unit;
+		sums.n_above += lode_loop_wrong_bounds(profile, whole) != 0;
 		sums.n_timed += loop->iteration_ns >= 0;
 		sums.n_outer += !loop->is_innermost;
 		if (!loop->is_innermost)
@@ -226,6 +278,7 @@ void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json)
 	lode_json_member_number(json, "outer", sums.n_outer);
 	lode_json_member_number(json, "timed", sums.n_timed);
 	lode_json_member_number(json, "timed_share", sums.timed_share);
+	lode_json_member_number(json, "above_time", sums.n_above);
 	lode_json_end(json, '}');
 }
 

@@ -19,9 +19,14 @@ typedef struct {
 	uint32_t n_carried;  /* innermost ones whose longest bound is a recurrence */
 	uint32_t n_timed;    /* of which the time of an iteration is known */
 	double timed_share;  /* of the innermost ones of these, as weight_share */
+	uint32_t n_above;    /* with bounds that are left out, as they are above the time */
 } LodeLoopSums;
 
 LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile);
+
+/* The heaviest of those with bounds that are left out: "f (0x1136) recurrence store 18, measured
+ * 5.4; …". The caller frees it. */
+char *lode_loop_facts_above(const LodeProfile *profile);
 
 /* "machine": an object of its clock and what its memory moves, in bytes per nanosecond. */
 void lode_loop_facts_machine_json(const LodeProfile *profile, LodeJsonStream *json);

@@ -362,6 +362,12 @@ static void add_loops(GArray *rows, const LodeProfile *profile)
 		profile->run.core != NULL ? profile->run.core : "?", sums.n_carried);
 	if (sums.n_timed == 0)
 		return;
+	if (sums.n_above > 0) {
+		g_autofree char *above = lode_loop_facts_above(profile);
+		row = lode_fact_rows_add_number(
+			rows, "contents", "loops faster than a bound", sums.n_above);
+		row->detail = g_strdup_printf("these bounds are left out, cycles: %s", above);
+	}
 	row = lode_fact_rows_add_number(rows, "contents", "loops with a time", sums.n_timed);
 	row->share = sums.timed_share;
 	row->detail = profile->run.cycles_per_ns > 0

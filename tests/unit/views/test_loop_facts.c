@@ -79,10 +79,21 @@ static void test_text(void)
 	loop.load_bytes = 16;
 	loop.store_bytes = 8;
 	loop.iteration_source = (char *)"native";
+	/* a bound above the time does not show */
 	assert_text(profile, &loop,
-		"loop, cycles on Zen 3: no recurrence; load 123, branch 1, float 2, width 0.83; "
+		"loop, cycles on Zen 3: no recurrence; branch 1, float 2, width 0.83; "
 		"measured 5.312 ns (error 0.051), 21.25 cycles, loads 3.01 bytes/ns, stores 1.51 "
 		"bytes/ns");
+	loop.recurrence = (char *)"store";
+	loop.recurrence_cycles = 23;
+	loop.load_bytes = loop.store_bytes = 0;
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: recurrence not known; branch 1, float 2, width 0.83; "
+		"measured 5.312 ns (error 0.051), 21.25 cycles");
+	loop.recurrence_cycles = 22.9;
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: recurrence store 22.9; branch 1, float 2, width 0.83; "
+		"measured 5.312 ns (error 0.051), 21.25 cycles");
 	const LodeLoop unbounded = {
 		.recurrence_cycles = -1,
 		.iteration_ns = 940,
@@ -152,10 +163,45 @@ static void test_sums(void)
 	g_assert_null(lode_loops_find(profile, UINT32_MAX));
 }
 
+/* The heaviest first, with each bound that is left out. */
+static void test_above(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	const LodeFunction function = {.name = (char *)"int sum(int)", .n_instructions = 3};
+	g_autofree char *none = lode_loop_facts_above(profile);
+
+	g_assert_cmpstr(none, ==, "");
+	g_array_append_val(profile->code.functions, function);
+	for (uint32_t i = 0; i < 3; i++) {
+		const LodeInstruction instruction = {.address = 0x1136 + i};
+		LodeLoop loop = loop_of(i);
+		loop.weight = 50 + i;
+		loop.iteration_ns = 2;
+		loop.iteration_error_ns = 0.1;
+		g_array_append_val(profile->code.instructions, instruction);
+		g_array_append_val(profile->loops, loop);
+	}
+	LODE_AT(profile->loops, LodeLoop, 0).iteration_ns = 3;
+	LODE_AT(profile->loops, LodeLoop, 2).cycles[LODE_UNIT_LOAD] = 9.4;
+	profile->run.cycles_per_ns = 4;
+	g_autofree char *text = lode_loop_facts_above(profile);
+	g_assert_cmpstr(text, ==,
+		"sum(int) (0x1138) recurrence fp 12 load 9.4, measured 8; sum(int) (0x1137) "
+		"recurrence "
+		"fp 12, measured 8");
+	g_assert_cmpuint(lode_loop_facts_sum(profile).n_above, ==, 2);
+	g_assert_cmpuint(lode_loop_facts_sum(profile).n_carried, ==, 1);
+	g_assert_cmpuint(
+		lode_loop_wrong_bounds(profile, &LODE_AT(profile->loops, LodeLoop, 0)), ==, 0);
+	profile->run.cycles_per_ns = 0;
+	g_assert_cmpuint(lode_loop_facts_sum(profile).n_above, ==, 0);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/loop_facts/text", test_text);
 	g_test_add_func("/loop_facts/sums", test_sums);
+	g_test_add_func("/loop_facts/above", test_above);
 	return g_test_run();
 }

@@ -338,7 +338,8 @@ static void test_rest_of_loop(void)
 		{2.5, 5, 2, "pointer-chase", 0.5 * 4 / 10},
 		{2.5, 5, 6, "division", 0.5 * 3 / 10},
 		{2.5, 5, 6, "cache-miss", 0.5 * 4 / 10},
-		{2.5, 50, 40, "recurrence-fp", 0.5 * 40 / 50},
+		{2.5, 10.5, 8, "recurrence-fp", 0.5 * 8 / 10.5},
+		{2.5, 50, 40, "recurrence-fp", 0.5 * 4 / 10}, /* above the time */
 		{-1, 12, 6, "false-dependence", 0.5 * 6 / 12},
 		{-1, 12, 6, "cache-miss", 0},
 		{-1, -1, -1, "recurrence-fp", 0},
