@@ -63,7 +63,7 @@ typedef struct {
 } LodePathHold;
 
 /* Objects, causes, places, processes are numbers from 0 on. The arrays are borrowed. */
-typedef struct {
+typedef struct LodePathInput {
 	const LodePathThread *threads;
 	const LodePathInterval *intervals;
 	const LodePathWaker *wakers;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which thread ended each wait: one sweep over all intervals in the order of time, which knows at
- * each moment who runs, who ran last, and who had which lock last. Private to ingest/waits/.
+ * each moment who runs, who ran last, and who had which lock last. Private to ingest/.
  */
 #pragma once
 

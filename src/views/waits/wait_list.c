@@ -167,8 +167,8 @@ static void put_note(size_t number, const LodeTerminal *terminal, FILE *out, con
 
 	if (!(group->holder_share > 0))
 		return;
-	g_string_append_printf(
-		text, "%.0f %% of it while its holder was", 100 * group->holder_share);
+	g_string_append_printf(text, "%.0f %% of it while %s was", 100 * group->holder_share,
+		group->reason == LODE_WAIT_CONDITION ? "who ended it" : "its holder");
 	if (group->holder.function != NULL) {
 		g_string_append(text, " in ");
 		lode_wait_append_place(text, &group->holder, terminal);

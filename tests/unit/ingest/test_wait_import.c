@@ -576,6 +576,39 @@ static void test_requests(void)
 	}
 }
 
+/* Without a path, a wait for a condition that is ended by a thread which mostly waited for a file
+ * itself says so; one that ran does not. */
+static void test_awaited(void)
+{
+	for (int is_file = 0; is_file < 2; is_file++) {
+		LodeWaitLook waits = look_of(SYS_futex), syncs = look_of(SYS_fdatasync);
+		g_auto(Made) made;
+		waits.arguments[0] = 0x5000;
+		waits.arguments[1] = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+		made_init(&made, true, true);
+		sample_file_clone(&made.samples, PID, WORKER, 100 * MS);
+		for (uint64_t at = 100; at < 200; at += 20) {
+			run(&made, WORKER, at * MS, (at + 2) * MS, "drive", false);
+			look(&made, WORKER, (at + 8) * MS, "drive", &waits, NULL);
+			run(&made, PID, (at + 1) * MS, (at + (is_file ? 3 : 15)) * MS, "wander",
+				false);
+			look(&made, PID, (at + 16) * MS, "wander", &syncs, NULL);
+			run(&made, PID, (at + 18) * MS, (at + 20) * MS, "wander", false);
+		}
+		run(&made, WORKER, 200 * MS, 202 * MS, "drive", false);
+		g_autoptr(LodeProfile) profile = import(&made);
+		const LodeWait *row = row_of(profile, LODE_WAIT_CONDITION);
+		g_assert_false(profile->waits->has_path);
+		assert_ms(row->waiting_ns, 5 * 18);
+		g_assert_false(row->is_idle);
+		g_assert_cmpfloat(row->holder_share, ==, is_file ? 1 : 0);
+		if (!is_file)
+			continue;
+		g_assert_cmpstr(row->holder_call, ==, "fdatasync");
+		g_assert_cmpstr(function_of(profile, row->holder_stack), ==, "wander");
+	}
+}
+
 static void look_at_script(Made *self, uint64_t time_ns, uint32_t line)
 {
 	const LodeScriptFrame frame = {1, line};
@@ -640,6 +673,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ingest/wait-import/unwoken", test_unwoken);
 	g_test_add_func("/ingest/wait-import/pool", test_pool);
 	g_test_add_func("/ingest/wait-import/requests", test_requests);
+	g_test_add_func("/ingest/wait-import/awaited", test_awaited);
 	g_test_add_func("/ingest/wait-import/scripts", test_scripts);
 	return g_test_run();
 }

@@ -288,6 +288,7 @@ static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
 {
 	g_autofree char *place = group->holder.function != NULL ? place_text(&group->holder) : NULL;
 	double percent = 100 * group->holder_share;
+	bool is_condition = group->reason == LODE_WAIT_CONDITION;
 
 	if (!(percent > 0))
 		return;
@@ -297,8 +298,10 @@ static void add_holder(LodeDiagnosis *diagnosis, const LodeWaitGroup *group)
 			place != NULL ? place : "another place");
 	else if (group->holder_call != NULL)
 		lode_diagnosis_add_evidence(diagnosis, percent, "%",
-			"its holder was in %s%s%s in %.0f %% of the looks", group->holder_call,
-			place != NULL ? " at " : "", place != NULL ? place : "", percent);
+			"%s was in %s%s%s in %.0f %% of %s",
+			is_condition ? "who ended them" : "its holder", group->holder_call,
+			place != NULL ? " at " : "", place != NULL ? place : "", percent,
+			is_condition ? "their time" : "the looks");
 	else
 		lode_diagnosis_add_evidence(diagnosis, percent, "%",
 			"its holder ran%s%s in %.0f %% of the looks", place != NULL ? " in " : "",

@@ -462,21 +462,9 @@ static void take_path(Finding *self, const LodeCriticalPath *path, const LodeSta
 	find_idle(self, path, stacks);
 }
 
-static void find_path(Finding *self, const LodeStacks *stacks)
+static LodePathInput input_of(const Finding *self, uint32_t main_process)
 {
-	find_lives(self);
-	uint32_t root = find_root(self);
-	if (root == LODE_NONE) {
-		lode_service_waits_find_idle(self->waits, self->times, self->threads);
-		return;
-	}
-	if (stops_child(self, root)) {
-		set_idle(self, thread_of(self, root)->pid);
-		return;
-	}
-	number_causes(self, stacks);
-	add_intervals(self);
-	const LodePathInput input = {
+	return (LodePathInput){
 		.threads = (const LodePathThread *)(const void *)self->lives->data,
 		.intervals = (const LodePathInterval *)(const void *)self->intervals->data,
 		.n_threads = self->lives->len,
@@ -485,8 +473,29 @@ static void find_path(Finding *self, const LodeStacks *stacks)
 		.n_causes = self->waits->causes->len,
 		.n_processors = lode_busy_processors_count(
 			self->times, LODE_AT(self->times->threads, LodeWaitThread, 0).recording),
-		.main_process = LODE_AT(self->lives, LodePathThread, root).process,
+		.main_process = main_process,
 	};
+}
+
+static void find_path(Finding *self, const LodeStacks *stacks)
+{
+	find_lives(self);
+	uint32_t root = find_root(self);
+	if (root == LODE_NONE) {
+		lode_service_waits_find_idle(self->waits, self->times, self->threads);
+		add_intervals(self);
+		const LodePathInput all = input_of(self, 0);
+		lode_awaited_waits_find(self->waits, self->times, &all);
+		return;
+	}
+	if (stops_child(self, root)) {
+		set_idle(self, thread_of(self, root)->pid);
+		return;
+	}
+	number_causes(self, stacks);
+	add_intervals(self);
+	const LodePathInput input = input_of(
+		self, LODE_AT(self->lives, LodePathThread, root).process);
 	uint32_t n_replays = CLAMP(
 		REPLAYED_INTERVALS / MAX(input.n_intervals, 1), MIN_REPLAYS, MAX_REPLAYS);
 	g_autoptr(LodeCriticalPath) path = lode_critical_path_new(&input, n_replays);

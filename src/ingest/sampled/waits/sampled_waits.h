@@ -117,6 +117,13 @@ void lode_wait_slices_find(LodeWaits *waits, const LodeWaitTimes *times, const L
 void lode_service_waits_find_idle(
 	LodeWaits *waits, const LodeWaitTimes *times, const LodeThreads *threads);
 
+/* Without a path: rows of waits at conditions that were ended by a thread which mostly waited for a
+ * file itself get that place as their holder's. The input is of the same threads and intervals as
+ * the times. (awaited_waits.c) */
+struct LodePathInput;
+void lode_awaited_waits_find(
+	LodeWaits *waits, const LodeWaitTimes *times, const struct LodePathInput *input);
+
 /* Whether it is for something to read, which may never come. */
 static inline bool lode_wait_may_watch(uint32_t reason)
 {
