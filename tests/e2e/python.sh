@@ -78,12 +78,14 @@ else
 	echo "ok $number - where perf events are refused # SKIP no system-call filter can be set"
 fi
 
-# A program that is named as an interpreter, and has none of its symbols.
+# Programs that are named as an interpreter, and have none of its symbols.
 echo 'int main(void) { for (volatile long i = 0; i < 800000000; i++); }' >named.c
-gcc named.c -o python3.99 2>err && "$lode" run -o named.lode -- ./python3.99 >out 2>err
-status=$?
-check "an interpreter that is not read" "$(status_is 0)" \
-	"$(holds grep -q "'$work/python3.99' is of a version, or built in a way, that lode does not read" err)"
+for name in python3.99 pypy3.99; do
+	gcc named.c -o $name 2>err && "$lode" run -o named.lode -- ./$name >out 2>err
+	status=$?
+	check "an interpreter that is not read, $name" "$(status_is 0)" \
+		"$(holds grep -q "'$work/$name' is of a version, or built in a way, that lode does not read" err)"
+done
 
 # kind NAME SCRIPT COMMAND…: a program of python_kinds.py, whose script's name ends so
 kinds=() scripts=()

@@ -46,7 +46,16 @@ static void join_equal(GArray *lines)
 	g_array_set_size(lines, n);
 }
 
-GArray *lode_script_lines_costs(const LodeFunctionCosts *costs)
+static bool is_in_extension(
+	const LodeFunctionCosts *costs, const uint32_t *family_of, uint32_t stack)
+{
+	uint32_t innermost = lode_function_costs_at_stack(costs, stack);
+
+	return family_of[innermost] == LODE_NONE &&
+	       lode_is_python_extension(lode_function_cost_at(costs, innermost)->image);
+}
+
+GArray *lode_script_lines_costs(const LodeFunctionCosts *costs, const uint32_t *family_of)
 {
 	GArray *lines = g_array_new(FALSE, FALSE, sizeof(LodeScriptLine));
 
@@ -59,7 +68,7 @@ GArray *lode_script_lines_costs(const LodeFunctionCosts *costs)
 		uint32_t owner = sample->event == costs->event && sample->stack != LODE_NONE
 		                         ? owners[sample->stack]
 		                         : LODE_NONE;
-		if (owner == LODE_NONE)
+		if (owner == LODE_NONE || is_in_extension(costs, family_of, sample->stack))
 			continue;
 		const LodeFrame *frame = frame_at(stacks, owner);
 		const LodeScriptLine line = {lode_function_costs_at_stack(costs, owner),

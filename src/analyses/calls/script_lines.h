@@ -15,6 +15,7 @@ typedef struct {
  * there is none. Only with stacks. The caller frees it. */
 uint32_t *lode_script_lines_owners(const LodeFunctionCosts *costs);
 
-/* Each sample counts for one line. By function and line; empty where there are no scripts. The
- * caller unrefs it. */
-GArray *lode_script_lines_costs(const LodeFunctionCosts *costs);
+/* Each sample counts for one line, but none in an extension module that is of no family
+ * (lode_families_costs()): no interpreter executes what that does. By function and line; empty
+ * where there are no scripts. The caller unrefs it. */
+GArray *lode_script_lines_costs(const LodeFunctionCosts *costs, const uint32_t *family_of);

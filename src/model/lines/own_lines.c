@@ -139,6 +139,12 @@ bool lode_is_run_time_code(const char *path)
 	       lode_is_interpreter(slash != NULL ? slash + 1 : path);
 }
 
+bool lode_is_python_extension(const char *path)
+{
+	return (strstr(path, ".cpython-") != NULL || strstr(path, ".abi3.so") != NULL) &&
+	       strstr(path, "/lib-dynload/") == NULL;
+}
+
 bool lode_is_interpreter(const char *base)
 {
 	static const char *const names[] = {

@@ -77,6 +77,10 @@ bool lode_is_run_time_code(const char *path);
  * that few build themselves: "python3.11", "libjvm.so", but not "python_bindings.so". */
 bool lode_is_interpreter(const char *base);
 
+/* Whether a library is a module for Python that is not the interpreter's own: no interpreter
+ * executes what it does. */
+bool lode_is_python_extension(const char *path);
+
 /* Whether an image is a program or library that the system's packages have, or an interpreter
  * wherever it is: not what a user of lode builds, but for few. */
 bool lode_is_of_others(const char *path);

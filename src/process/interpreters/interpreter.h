@@ -81,6 +81,7 @@ typedef struct {
 	uint64_t symbols[LODE_INTERPRETER_MAX_SYMBOLS];
 	const char *file; /* that has it; without one, that is named as an interpreter's and lacks
 	                   * its symbols; NULL: none. Borrowed from the files. */
+	bool is_unread;   /* it is an interpreter whose frames are not read: PyPy */
 } LodeFoundInterpreter;
 
 /* The files that were searched, each once: that takes some milliseconds. */

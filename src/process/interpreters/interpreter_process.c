@@ -131,6 +131,12 @@ static size_t named_as(const char *base)
 	return i;
 }
 
+/* Whether a program or library is so called whose frames no row reads. */
+static bool is_unread_name(const char *base)
+{
+	return g_str_has_prefix(base, "pypy") || g_str_has_prefix(base, "libpypy");
+}
+
 /* The interpreter that the file of a mapping has. */
 static void take_file(const Known *file, uint64_t start, LodeFoundInterpreter *out)
 {
@@ -154,18 +160,20 @@ static void find_in_mapping(LodeInterpreterFiles *files, const LodeMapsLine *map
 {
 	const char *slash = strrchr(mapped->path, '/');
 	size_t named = slash != NULL ? named_as(slash + 1) : LODE_N_INTERPRETERS;
+	bool is_unread = slash != NULL && is_unread_name(slash + 1);
 	bool is_program = mapped->inode == program->st_ino &&
 	                  mapped->device_major == major(program->st_dev) &&
 	                  mapped->device_minor == minor(program->st_dev);
 
 	if (mapping->inode == 0 || mapping->offset != 0 ||
-		(named == LODE_N_INTERPRETERS && !is_program))
+		(named == LODE_N_INTERPRETERS && !is_unread && !is_program))
 		return;
 	const Known *file = find_file(files, mapped, named);
 	if (file == NULL)
 		return;
 	take_file(file, mapping->start, out);
-	if (named < LODE_N_INTERPRETERS && out->file == NULL)
+	out->is_unread |= is_unread;
+	if ((named < LODE_N_INTERPRETERS || is_unread) && out->file == NULL)
 		out->file = file->path;
 }
 

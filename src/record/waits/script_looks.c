@@ -168,7 +168,8 @@ static void note_unread(LodeScriptLooks *self)
 	/* Java's functions are known otherwise. */
 	if (self->frames == NULL && self->pause_ns >= LOADED_NS && slash != NULL &&
 		!g_str_has_prefix(slash, "/libjvm") &&
-		(self->found.interpreter != NULL || lode_is_interpreter(slash + 1)))
+		(self->found.interpreter != NULL || self->found.is_unread ||
+			lode_is_interpreter(slash + 1)))
 		self->common->unread = path;
 }
 

@@ -316,7 +316,8 @@ static uint64_t line_key(uint32_t function, uint32_t line)
 /* What the interpreter does for lines of the user's scripts, without what is another service. */
 static void take_steps(LodeServiceParts *self)
 {
-	g_autoptr(GArray) lines = lode_script_lines_costs(self->context->costs);
+	g_autoptr(GArray)
+		lines = lode_script_lines_costs(self->context->costs, self->context->family_of);
 	g_autoptr(GHashTable)
 		taken = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 

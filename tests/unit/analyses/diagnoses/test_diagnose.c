@@ -546,6 +546,47 @@ static void test_pages_of_texts(void)
 	}
 }
 
+/* What an extension module does for a line of a script is no step of the interpreter. */
+static void test_steps(void)
+{
+	enum { MAIN, WORK, N_FUNCTIONS };
+	static const struct {
+		const char *image;
+		bool has_steps;
+	} cases[] = {{"/usr/bin/python3.11", true},
+		{"/usr/lib/python3.11/lib-dynload/_own.cpython-311-x86_64-linux-gnu.so", true},
+		{"/usr/lib/python3/dist-packages/a.cpython-311-x86_64-linux-gnu.so", false},
+		{"/home/me/b.abi3.so", false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const CalledFunction functions[N_FUNCTIONS] = {
+			[MAIN] = {"render", "/home/me/page", "page", 7},
+			[WORK] = {"work", cases[i].image, NULL, 0},
+		};
+		g_autoptr(LodeProfile) profile = called_profile_new(functions, N_FUNCTIONS);
+		const LodeCost costs[] = {{0, 1000}, {0, 9000}};
+		uint32_t image = lode_profile_function(profile, MAIN)->image;
+		LODE_AT(profile->code.images, LodeImage, image).kind = LODE_IMAGE_PYTHON;
+		lode_profile_function(profile, MAIN)->address = UINT64_C(7)
+		                                                << LODE_SCRIPT_LINE_SHIFT;
+		g_array_append_vals(profile->code.costs, costs, G_N_ELEMENTS(costs));
+		LODE_AT(profile->code.cost_starts, uint32_t, 1) = 1;
+		LODE_AT(profile->code.cost_starts, uint32_t, 2) = 2;
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_chains = true;
+		uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
+		uint32_t in_work = add_stack(profile, WORK, 0, in_main);
+		add_samples(profile, in_main, 100);
+		add_samples(profile, in_work, 900);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		bool has_steps = false;
+		for (guint k = 0; k < all->diagnoses->len; k++)
+			has_steps |= strcmp(lode_diagnoses_at(all, k)->cause,
+					     "service-interpreter") == 0;
+		g_assert_cmpint(has_steps, ==, cases[i].has_steps);
+	}
+}
+
 /* A function of a script that opens a file whenever it is called, and others that call it in
  * between; neighbours: one that is called once and reads several files, and one that has little of
  * the time. */
@@ -750,6 +791,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/service_that_enters", test_service_that_enters);
 	g_test_add_func("/diagnose/service_and_pages", test_service_and_pages);
 	g_test_add_func("/diagnose/pages_of_texts", test_pages_of_texts);
+	g_test_add_func("/diagnose/steps", test_steps);
 	g_test_add_func("/diagnose/files_again", test_files_again);
 	g_test_add_func("/diagnose/large", test_large);
 	g_test_add_func("/diagnose/anything", test_anything);
