@@ -8,7 +8,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/run/unresolved.h"
 
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static void apply_places(Applying *self)
 	for (guint i = 0; i < self->file->rows->len; i++)
 		index_row(by_symbol, row_at(self, i)->symbol, i);
 	const GArray *absolute = g_hash_table_lookup(by_symbol, "");
-	for (guint i = 0; i < self->profile->code.functions->len; i++) {
+	for (guint i = 0; i < lode_code_of(self->profile)->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(self->profile, i);
 		apply_indexed(self, absolute, function);
 		apply_indexed(self, g_hash_table_lookup(by_symbol, function->name), function);
@@ -126,11 +126,11 @@ static void apply_places(Applying *self)
 /* The rows about each location; NULL for none. */
 static GPtrArray *match_locations(const Applying *self, GHashTable *by_line)
 {
+	const LodeCode *code = lode_code_of(self->profile);
 	GPtrArray *matched = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 
-	for (guint i = 0; i < self->profile->code.locations->len; i++) {
-		const LodeLocation *location = &LODE_AT(
-			self->profile->code.locations, LodeLocation, i);
+	for (guint i = 0; i < code->locations->len; i++) {
+		const LodeLocation *location = &LODE_AT(code->locations, LodeLocation, i);
 		const GArray *rows = g_hash_table_lookup(by_line, GUINT_TO_POINTER(location->line));
 		GArray *own = g_array_new(FALSE, FALSE, sizeof(guint));
 		for (guint j = 0; rows != NULL && location->file != NULL && j < rows->len; j++) {
@@ -151,7 +151,7 @@ static void apply_lines(Applying *self)
 	for (guint i = 0; i < self->file->rows->len; i++)
 		index_row(by_line, GUINT_TO_POINTER(row_at(self, i)->line), i);
 	g_autoptr(GPtrArray) matched = match_locations(self, by_line);
-	for (uint32_t i = 0; i < self->profile->code.instructions->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(self->profile)->instructions->len; i++) {
 		uint32_t location = lode_profile_instruction(self->profile, i)->location;
 		const GArray *rows = location != LODE_NONE ? matched->pdata[location] : NULL;
 		for (guint j = 0; rows != NULL && j < rows->len; j++)

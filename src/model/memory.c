@@ -2,8 +2,14 @@
 #include "model/memory.h"
 
 #include "base/text/words.h"
+#include "model/profile.h"
 
 #include <string.h>
+
+LodeMemory *lode_memory_of(const LodeProfile *profile)
+{
+	return profile->memory;
+}
 
 LodeMemory *lode_memory_new(void)
 {

@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	char *name;  /* "malloc@parse.c:120"; "malloc@libfoo.so+0x1234" where there are no lines */
 	char *stack; /* the calls that led there, innermost first, " < " between; NULL */
@@ -185,6 +187,9 @@ typedef struct LodeMemory {
 	bool is_stall_weighted;   /* timer samples: weights are time, not accesses */
 	bool has_fixed_addresses; /* recorded without address-space randomisation */
 } LodeMemory;
+
+/* That of a profile; NULL: no data addresses were recorded. */
+LodeMemory *lode_memory_of(const LodeProfile *profile);
 
 /* Empty; never NULL. Strings belong to the profile. */
 LodeMemory *lode_memory_new(void);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stacks.h"
 
+#include "model/profile.h"
+
+LodeStacks *lode_stacks_of(const LodeProfile *profile)
+{
+	return profile->stacks;
+}
+
 LodeStacks *lode_stacks_new(void)
 {
 	LodeStacks *self = g_new0(LodeStacks, 1);

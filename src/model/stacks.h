@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
+
 enum { LODE_STACK_MAX_DEPTH = 4096 }; /* frames in a stack, those inlined too */
 
 /* A place in code that was on a stack: what ran, or a call. Strings are the profile's. */
@@ -75,6 +77,9 @@ typedef struct {
 } LodeStackSpan;
 
 LodeStackSpan lode_stacks_span(const LodeStacks *self);
+
+/* Those of a profile; NULL: there are none, or they were not read. */
+LodeStacks *lode_stacks_of(const LodeProfile *profile);
 
 /* Empty; never NULL. */
 LodeStacks *lode_stacks_new(void);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/waits.h"
 
+#include "model/profile.h"
+
+LodeWaits *lode_waits_of(const LodeProfile *profile)
+{
+	return profile->waits;
+}
+
 LodeWaits *lode_waits_new(void)
 {
 	LodeWaits *self = g_new0(LodeWaits, 1);

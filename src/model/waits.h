@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
+
 /* The events of a profile, in ns: time that threads waited, and that with the time that they ran.
  */
 #define LODE_WAITING_EVENT "waiting"
@@ -145,6 +147,9 @@ typedef struct LodeWaits {
 	double path_sure; /* share of the path's waits whose end is known to be somebody's doing */
 	double path_threads; /* that ran on average along the path */
 } LodeWaits;
+
+/* Those of a profile; NULL: nobody looked at threads that wait. */
+LodeWaits *lode_waits_of(const LodeProfile *profile);
 
 /* Empty; never NULL. */
 LodeWaits *lode_waits_new(void);

@@ -2,7 +2,7 @@
 #include "process/access_resolver.h"
 
 #include "base/files/own_library.h"
-#include "model/profile.h"
+#include "model/index.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

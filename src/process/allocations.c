@@ -8,7 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/index.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,6 @@
 #include "images/elf/elf_file.h"
 #include "images/elf/mapped_file.h"
 #include "model/index.h"
-#include "model/profile.h"
 #include "model/run/unresolved.h"
 
 #include <fcntl.h>

@@ -5,7 +5,6 @@
 #include "base/arrays/sort_order.h"
 #include "model/index.h"
 #include "model/process.h"
-#include "model/profile.h"
 
 /* The kernel reports a thread's end a moment after its stack is free for a new one. */
 #define MAX_LATE_NS (UINT64_C(20) * 1000 * 1000)

@@ -8,8 +8,8 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/process.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

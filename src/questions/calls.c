@@ -2,7 +2,7 @@
 /* The direct callers and callees of a function. */
 #include "views/calls/function_calls.h"
 
-#include "model/profile.h"
+#include "model/code.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
@@ -46,7 +46,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	self->calls.terminal = asking->terminal;
 	return out != NULL &&
 	       lode_function_calls_write(
-		       profile, profile->code.weight_event, &self->calls, out, error) &&
+		       profile, lode_code_of(profile)->weight_event, &self->calls, out, error) &&
 	       lode_asking_end(asking, error);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The changes between profiles, and their causes. */
+#include "analyses/compare/compared_diagnoses.h"
 #include "analyses/diagnoses/diagnose.h"
 #include "base/error.h"
 #include "model/profile.h"

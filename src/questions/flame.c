@@ -3,7 +3,8 @@
 #include "views/calls/flame_graph.h"
 
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/stacks.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
@@ -78,7 +79,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (profile == NULL)
 		return false;
-	const LodeStacks *stacks = profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(profile);
 	bool has_calls = stacks != NULL && (stacks->has_chains || stacks->has_tops);
 	if (has_calls) {
 		if (!lode_stack_export_init_recorded(&export, profile, LODE_NONE, error))

@@ -2,7 +2,7 @@
 /* The functions of a profile: sorted, searched, in pages; alone and with what they call. */
 #include "views/code/function_list.h"
 
-#include "model/profile.h"
+#include "model/code.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
@@ -47,7 +47,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	self->list.terminal = asking->terminal;
 	return out != NULL &&
 	       lode_function_list_write(
-		       profile, profile->code.weight_event, &self->list, out, error) &&
+		       profile, lode_code_of(profile)->weight_event, &self->list, out, error) &&
 	       lode_asking_end(asking, error);
 }
 

@@ -3,7 +3,7 @@
 #include "views/code/function_graph.h"
 
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
@@ -59,7 +59,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	if (out == NULL)
 		return false;
-	self->graph.weight_event = profile->code.weight_event;
+	self->graph.weight_event = lode_code_of(profile)->weight_event;
 	return lode_function_graph_write(profile, &self->graph, out, error) &&
 	       lode_asking_end(asking, error);
 }

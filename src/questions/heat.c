@@ -2,6 +2,7 @@
 /* Accesses by address, thread and time as a picture, whole or a part of it. */
 #include "views/pictures/memory_heat.h"
 
+#include "analyses/memory/cells/address_histogram.h"
 #include "base/error.h"
 #include "questions/parts/memory_samples.h"
 #include "questions/questions.h"

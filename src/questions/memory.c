@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The accesses of threads to data: a table of views, each with its own options. */
+#include "model/memory.h"
 #include "analyses/memory/coverage.h"
 #include "analyses/memory/objects/access_callers.h"
 #include "analyses/memory/objects/allocation_use.h"
@@ -8,7 +9,6 @@
 #include "analyses/memory/objects/type_layout.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
-#include "model/profile.h"
 #include "questions/parts/memory_samples.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
@@ -328,7 +328,7 @@ static bool write_callers(View *self, GError **error)
 static bool write_allocations(View *self, GError **error)
 {
 	const Options *options = self->options;
-	const LodeMemory *memory = self->chosen.profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->chosen.profile);
 	int sort = options->sort != NULL ? lode_allocation_sort_from_text(options->sort)
 	                                 : LODE_ALLOCATION_SORT_PEAK;
 	bool is_screen = options->format == LODE_VIEW_TEXT;

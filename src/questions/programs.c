@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs, processes and threads by what they cost, and when they ran. */
 #include "base/error.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/program_question.h"
@@ -35,7 +34,7 @@ bool lode_programs_answer(LodeAsking *asking, LodeProgramListOptions *options,
 
 	if (profile == NULL)
 		return false;
-	if (profile->stacks == NULL) {
+	if (lode_stacks_of(profile) == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: the profile has no samples with threads and times; import the "
 			"recording of 'lode run', 'lode record' or perf with this version of lode",

@@ -6,9 +6,9 @@
 #include "analyses/diagnoses/muting.h"
 #include "analyses/mine/closed.h"
 #include "base/error.h"
+#include "model/code.h"
 #include "model/findings.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/program_question.h"
 #include "questions/parts/rows.h"
@@ -358,7 +358,8 @@ static bool write_functions(const Options *self, const LodeProfile *profile,
 			"name or image, not by '%s'",
 			report->sort);
 	options.order = (LodeFunctionOrder)order;
-	return lode_function_list_write(profile, profile->code.weight_event, &options, out, error);
+	return lode_function_list_write(
+		profile, lode_code_of(profile)->weight_event, &options, out, error);
 }
 
 static bool write_lines(const Options *self, const LodeProfile *profile,
@@ -367,7 +368,8 @@ static bool write_lines(const Options *self, const LodeProfile *profile,
 	const LodeFunctionListOptions options = {
 		.format = self->report.format, .terminal = *terminal, .limit = self->report.limit};
 
-	return lode_line_list_write(profile, profile->code.weight_event, &options, out, error);
+	return lode_line_list_write(
+		profile, lode_code_of(profile)->weight_event, &options, out, error);
 }
 
 static bool write_calls(const Options *self, const LodeProfile *profile,
@@ -381,7 +383,8 @@ static bool write_calls(const Options *self, const LodeProfile *profile,
 		.limit = self->report.limit,
 		.own = (const char *const *)self->report.own};
 
-	return lode_function_calls_write(profile, profile->code.weight_event, &options, out, error);
+	return lode_function_calls_write(
+		profile, lode_code_of(profile)->weight_event, &options, out, error);
 }
 
 /* Needs no mining run. */

@@ -15,8 +15,11 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/code.h"
+#include "model/memory.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+#include "model/observed/windows.h"
+#include "model/waits.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
 #include "views/pictures/memory_grid.h"
@@ -238,16 +241,16 @@ static int heaviest_first(const void *a, const void *b)
 /* Adds code and control flow of the costliest functions, and the calls of the first of them. */
 static unsigned add_functions(Html *self, const LodeProfile *profile)
 {
+	const LodeCode *code = lode_code_of(profile);
 	g_autoptr(GArray) weighed = g_array_new(FALSE, FALSE, sizeof(Weighed));
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
+	for (uint32_t i = 0; i < code->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		Weighed one = {i, 0};
 		for (uint32_t j = 0; j < function->n_instructions; j++)
-			if (profile->code.weight_event != LODE_NONE)
-				one.weight += lode_profile_event_value(profile,
-					profile->code.weight_event,
+			if (code->weight_event != LODE_NONE)
+				one.weight += lode_profile_event_value(profile, code->weight_event,
 					function->first_instruction + j);
 		g_array_append_val(weighed, one);
 	}
@@ -310,6 +313,7 @@ static bool add_orders(Html *self)
 
 static void collect(Html *self, const LodeProfile *profile)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autofree char *places = g_strdup_printf("&limit=%d&context=4", FINDING_PLACES);
 
 	add_answer(self, "profiles", "");
@@ -319,9 +323,9 @@ static void collect(Html *self, const LodeProfile *profile)
 	int n_listed = add_list(self, "functions", "", FUNCTIONS);
 	add_answer(self, "flame", "limit=" G_STRINGIFY(FLAME_NODES));
 	add_answer(self, "flame", "inverted=1&limit=" G_STRINGIFY(FLAME_NODES));
-	if (profile->waits != NULL)
+	if (lode_waits_of(profile) != NULL)
 		add_answer(self, "waits", "");
-	if (profile->memory != NULL)
+	if (memory != NULL)
 		add_memory(self, profile, &n_types, &n_stretches);
 	int n_rows = add_list(self, "report", "sequences=1&", SEQUENCES);
 	self->max_bytes = MAX_ANSWERS_BYTES - AFTER_FUNCTIONS_BYTES;
@@ -341,13 +345,13 @@ static void collect(Html *self, const LodeProfile *profile)
 		"the code of %u findings (%d places each), of the %u functions that cost most "
 		"(with their control flow) and of %u sequences, ",
 		n_findings, FINDING_PLACES, n_functions, n_sequences);
-	if (profile->memory != NULL)
+	if (memory != NULL)
 		g_string_append_printf(self->left_out,
 			"the members of %u types, %u stretches of addresses by themselves, ",
 			n_types, n_stretches);
 	g_string_append_printf(self->left_out,
 		"and no other order or filter, %sno comparison and no address trace.",
-		profile->windows != NULL ? "no data addresses of windows, " : "");
+		lode_windows_of(profile) != NULL ? "no data addresses of windows, " : "");
 }
 
 /* The source expression of a script in the policy: "'sha256-…'". */

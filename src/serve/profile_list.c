@@ -3,6 +3,8 @@
 #include "base/text/json_stream.h"
 #include "model/profile.h"
 #include "serve/query.h"
+#include "serve/served_profile.h"
+#include "serve/served_trace.h"
 #include "views/form/format.h"
 
 /* The events that samples of data addresses belong to. */
@@ -13,7 +15,7 @@ static void put_events(LodeJsonStream *json, LodeProfileSnapshot *snapshot)
 
 	lode_json_key(json, "events");
 	lode_json_begin(json, '[');
-	for (guint i = 0; profile != NULL && i < profile->code.events->len; i++)
+	for (guint i = 0; profile != NULL && i < lode_code_of(profile)->events->len; i++)
 		if (lode_profile_snapshot_has_addresses(snapshot, i))
 			lode_json_string(json, lode_profile_event(profile, i)->name);
 	lode_json_end(json, ']');

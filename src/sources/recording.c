@@ -2,8 +2,8 @@
 #include "sources/recording.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "model/run/unresolved.h"
 #include "model/waits.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sum_table.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct {
 /* A function of a library without a name of its own. */
 static bool is_nameless(const LodeFunctionCosts *costs, uint32_t function)
 {
-	return function < costs->profile->code.functions->len &&
+	return function < lode_code_of(costs->profile)->functions->len &&
 	       lode_profile_function(costs->profile, function)->source == LODE_FUNCTION_UNWIND &&
 	       !lode_function_cost_at(costs, function)->is_stub &&
 	       lode_is_system_library(lode_function_cost_at(costs, function)->image);
@@ -43,13 +43,14 @@ static void vote(Search *self, uint32_t function, const char *stub, double weigh
 const char *lode_called_names_stub(const LodeFunctionCosts *costs, uint32_t stack)
 {
 	const LodeProfile *profile = costs->profile;
-	const LodeEdge *edges = (const LodeEdge *)(void *)profile->code.edges->data;
+	const LodeEdge *edges = (const LodeEdge *)(void *)lode_code_of(profile)->edges->data;
 	uint32_t source = lode_function_costs_call_around(costs, stack);
 
 	if (source == LODE_NONE)
 		return NULL;
-	size_t at = LODE_PARTITION_POINT(profile->code.edges->len, i, edges[i].source < source);
-	for (; at < profile->code.edges->len && edges[at].source == source; at++)
+	size_t at = LODE_PARTITION_POINT(
+		lode_code_of(profile)->edges->len, i, edges[i].source < source);
+	for (; at < lode_code_of(profile)->edges->len && edges[at].source == source; at++)
 		if (edges[at].kind == LODE_EDGE_CALL)
 			return lode_profile_function(profile,
 				lode_profile_instruction(profile, edges[at].target)->function)
@@ -59,7 +60,7 @@ const char *lode_called_names_stub(const LodeFunctionCosts *costs, uint32_t stac
 
 static void ask_stacks(Search *self)
 {
-	const GArray *stacks = self->costs->profile->stacks->stacks;
+	const GArray *stacks = lode_stacks_of(self->costs->profile)->stacks;
 
 	for (uint32_t i = 0; i < stacks->len; i++) {
 		uint32_t called = lode_function_costs_at_stack(self->costs, i);
@@ -86,7 +87,7 @@ static void ask_calls(Search *self)
 void lode_called_names_find(LodeFunctionCosts *self)
 {
 	Search search = {self, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-		g_new0(double, self->profile->code.functions->len + 1)};
+		g_new0(double, lode_code_of(self->profile)->functions->len + 1)};
 
 	if (self->stacks != NULL)
 		ask_stacks(&search);

@@ -2,8 +2,8 @@
 #include "analyses/calls/function_families.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,7 +201,7 @@ static void add_member(LodeFamilyCost *self, const LodeFunctionCosts *costs, uin
 /* Whether a C library was loaded; where none was, it is part of the program. */
 static bool has_loaded_library(const LodeProfile *profile)
 {
-	for (guint i = 0; i < profile->code.images->len; i++) {
+	for (guint i = 0; i < lode_code_of(profile)->images->len; i++) {
 		const char *path = lode_profile_image(profile, i)->path;
 		if (strstr(path, "/libc.so") != NULL || strstr(path, "/libc-2.") != NULL ||
 			strstr(path, "/ld-") != NULL)
@@ -218,16 +218,16 @@ static bool is_own(const LodeFunctionCosts *costs, uint32_t function, bool has_l
 
 	if (one->is_stub || lode_is_system_library(one->image))
 		return false;
-	if (has_library || function >= profile->code.functions->len)
+	if (has_library || function >= lode_code_of(profile)->functions->len)
 		return has_library;
 	const LodeFunction *row = lode_profile_function(profile, function);
 	for (uint32_t i = 0; i < row->n_instructions; i++) {
 		uint32_t location =
 			lode_profile_instruction(profile, row->first_instruction + i)->location;
-		const char *file =
-			location != LODE_NONE
-				? LODE_AT(profile->code.locations, LodeLocation, location).file
-				: NULL;
+		const char *file = location != LODE_NONE ? LODE_AT(lode_code_of(profile)->locations,
+								   LodeLocation, location)
+		                                                   .file
+		                                         : NULL;
 		if (file != NULL && !lode_is_toolchain_file(file))
 			return true;
 	}

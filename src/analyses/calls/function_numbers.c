@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/calls/function_numbers.h"
 
+#include "model/code.h"
 #include "model/index.h"
-#include "model/profile.h"
 
 /* Strings of a profile are equal where their addresses are. */
 static LodeIdSlot *find_slot(
@@ -16,7 +16,7 @@ static LodeIdSlot *find_slot(
 void lode_function_numbers_init(LodeFunctionNumbers *self, const LodeProfile *profile)
 {
 	lode_id_cache_init(&self->known);
-	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(profile)->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		bool is_new;
 		LodeIdSlot *slot = find_slot(self, function->name,

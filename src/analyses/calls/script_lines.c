@@ -2,8 +2,8 @@
 #include "analyses/calls/script_lines.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 
 static const LodeFrame *frame_at(const LodeStacks *stacks, uint32_t stack)
@@ -13,7 +13,7 @@ static const LodeFrame *frame_at(const LodeStacks *stacks, uint32_t stack)
 
 uint32_t *lode_script_lines_owners(const LodeFunctionCosts *costs)
 {
-	const LodeStacks *stacks = costs->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(costs->profile);
 	uint32_t *owners = g_new(uint32_t, MAX(stacks->stacks->len, 1));
 
 	for (uint32_t i = 0; i < stacks->stacks->len; i++) {
@@ -61,7 +61,7 @@ GArray *lode_script_lines_costs(const LodeFunctionCosts *costs, const uint32_t *
 
 	if (costs->source != LODE_CALLS_FROM_STACKS || !lode_function_costs_have_scripts(costs))
 		return lines;
-	const LodeStacks *stacks = costs->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(costs->profile);
 	g_autofree uint32_t *owners = lode_script_lines_owners(costs);
 	for (guint i = 0; i < stacks->samples->len; i++) {
 		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);

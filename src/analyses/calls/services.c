@@ -24,8 +24,9 @@
 #include "base/arrays/sort_order.h"
 #include "base/bits.h"
 #include "base/files/own_library.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "model/stacks.h"
 
 #include <math.h>
@@ -417,7 +418,7 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 
 static void take_stacks(Search *self, const Role *roles, uint32_t event)
 {
-	const LodeStacks *stacks = self->costs->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->costs->profile);
 	guint n = stacks->stacks->len;
 	Walk walk = {stacks, n, g_new(uint32_t, MAX(n, 1)), g_new(uint32_t, MAX(n, 1)),
 		g_new(uint32_t, MAX(n, 1)), g_new0(const char *, MAX(n, 1)),
@@ -514,11 +515,13 @@ static LodeServiceCaller caller_of(const Search *self, const LodeCountedCall *ca
 	caller.function = call->caller;
 	if (call->edge == LODE_NONE)
 		return caller;
-	uint32_t source = LODE_AT(profile->code.edges, LodeEdge, call->edge).source;
+	uint32_t source = LODE_AT(lode_code_of(profile)->edges, LodeEdge, call->edge).source;
 	uint32_t location = lode_own_lines_find(self->own, source);
 	if (location != LODE_NONE && lode_own_lines_is_own(self->own, location)) {
-		caller.file = LODE_AT(profile->code.locations, LodeLocation, location).file;
-		caller.line = LODE_AT(profile->code.locations, LodeLocation, location).line;
+		caller.file =
+			LODE_AT(lode_code_of(profile)->locations, LodeLocation, location).file;
+		caller.line =
+			LODE_AT(lode_code_of(profile)->locations, LodeLocation, location).line;
 	}
 	return caller;
 }
@@ -605,7 +608,7 @@ static void name_services(Calls *self, guint n)
 /* Counted calls have a cost. Inferred ones do not: they share what their service costs itself. */
 static void take_calls(Search *self, const Role *roles, const GArray *counted)
 {
-	guint n = self->costs->profile->code.functions->len,
+	guint n = lode_code_of(self->costs->profile)->functions->len,
 	      n_families = lode_families_n(self->families);
 	bool has_costs = self->source == LODE_CALLS_FROM_COUNTS;
 	Calls calls = {self, roles, counted, g_new0(double, MAX(n, 1)),
@@ -710,7 +713,8 @@ static void group_shares(Search *self, LodeServices *out, double total)
 {
 	const LodeProfile *profile = self->costs->profile;
 	bool has_stacks = self->costs->samples > 0;
-	double n = has_stacks ? self->costs->samples : profile->run.n_samples, samples = 0;
+	double n = has_stacks ? self->costs->samples : lode_program_run_of(profile)->n_samples,
+	       samples = 0;
 
 	g_array_sort(self->shares, compare_shares);
 	for (guint i = 0, end; i < self->shares->len; i = end) {
@@ -756,6 +760,7 @@ static double total_of(const LodeFunctionCosts *costs)
 LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamilies *families,
 	const uint32_t *family_of, const char *const *own)
 {
+	const LodeStacks *stacks = lode_stacks_of(costs->profile);
 	LodeServices *out = g_new0(LodeServices, 1);
 	guint n = costs->functions->len;
 	g_autofree Role *roles = g_new0(Role, MAX(n, 1));
@@ -772,8 +777,7 @@ LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamili
 	for (uint32_t i = 0; i < n; i++)
 		roles[i] = role_of(&self, i);
 	if (costs->stacks != NULL) {
-		self.source = costs->profile->stacks->has_chains ? LODE_CALLS_FROM_STACKS
-		                                                 : LODE_CALLS_FROM_TOPS;
+		self.source = stacks->has_chains ? LODE_CALLS_FROM_STACKS : LODE_CALLS_FROM_TOPS;
 		take_stacks(&self, roles, costs->event);
 	} else if (costs->source == LODE_CALLS_FROM_COUNTS) {
 		take_calls(&self, roles, costs->counted.calls);

@@ -3,8 +3,9 @@
 
 #include "analyses/calls/special_members.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
+#include "model/stacks.h"
 
 /* The part of a function's known callers that are sorts or comparisons. */
 static const double MOST_CALLERS = 0.8;
@@ -202,7 +203,7 @@ void lode_sort_comparisons_init(
 		g_array_new(FALSE, FALSE, sizeof(LodeSortComparison)), g_new0(bool, MAX(n, 1)), 0};
 	if (costs->stacks == NULL)
 		return;
-	const LodeStacks *stacks = costs->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(costs->profile);
 	g_autofree Function *functions = g_new0(Function, MAX(n, 1));
 	g_autofree double *costs_of = g_new0(double, MAX(stacks->stacks->len, 1));
 	g_autofree double *samples_of = g_new0(double, MAX(stacks->stacks->len, 1));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/calls/special_members.h"
 
+#include "model/code.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 
 #include <string.h>
 
@@ -155,12 +155,13 @@ static void add_lines(GHashTable *line_of, const LodeOwnLines *own, uint32_t ins
 /* Most programs have none. */
 static bool has_members(const LodeProfile *profile)
 {
+	const LodeCode *code = lode_code_of(profile);
 	bool has = false;
 
-	for (guint i = 0; i < profile->code.functions->len && !has; i++)
+	for (guint i = 0; i < code->functions->len && !has; i++)
 		has = is_followed(lode_profile_function(profile, i)->name);
-	for (guint i = 0; i < profile->code.locations->len && !has; i++) {
-		const char *inlined = LODE_AT(profile->code.locations, LodeLocation, i).inlined;
+	for (guint i = 0; i < code->locations->len && !has; i++) {
+		const char *inlined = LODE_AT(code->locations, LodeLocation, i).inlined;
 		has = inlined != NULL && is_followed(inlined);
 	}
 	return has;
@@ -172,7 +173,7 @@ GHashTable *lode_implicit_members(const LodeProfile *profile, const LodeOwnLines
 	GHashTableIter each;
 	void *line;
 
-	guint n = has_members(profile) ? profile->code.instructions->len : 0;
+	guint n = has_members(profile) ? lode_code_of(profile)->instructions->len : 0;
 	for (uint32_t i = 0; i < n; i++)
 		add_lines(line_of, own, i);
 	g_hash_table_iter_init(&each, line_of);

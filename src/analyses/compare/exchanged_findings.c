@@ -2,9 +2,9 @@
 #include "analyses/compare/exchanged_findings.h"
 
 #include "base/arrays/sum_table.h"
+#include "model/code.h"
 #include "model/findings.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 
 #define MIN_COMMON 0.5
 
@@ -25,7 +25,7 @@ static GHashTable *shares_of_lines(const LodeProfile *profile, const LodeFinding
 		if (line == LODE_NONE)
 			continue;
 		const LodeLocation *location = &LODE_AT(
-			profile->code.locations, LodeLocation, line);
+			lode_code_of(profile)->locations, LodeLocation, line);
 		if (location->file == NULL || location->line == 0)
 			continue;
 		g_autofree char *file = g_path_get_basename(location->file);

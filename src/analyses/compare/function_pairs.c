@@ -6,7 +6,7 @@
 #include "base/arrays/sort_order.h"
 #include "images/code/code_without_addresses.h"
 #include "images/instructions/instruction_decoder.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -143,7 +143,7 @@ static const LodeImage *image_of(const Matching *self, unsigned side, uint32_t f
 
 static uint32_t n_functions(const Matching *self, unsigned side)
 {
-	return self->profiles[side]->code.functions->len;
+	return lode_code_of(self->profiles[side])->functions->len;
 }
 
 static const CodeFingerprint *print_of(Matching *self, unsigned side, uint32_t function)
@@ -367,12 +367,12 @@ LODE_ORDER(compare_candidates, Candidate, LODE_DESCENDING(weight), LODE_ASCENDIN
 
 static double weight_of(const LodeProfile *profile, const LodeFunction *function)
 {
+	const LodeCode *code = lode_code_of(profile);
 	double sum = 0;
 
-	for (uint32_t i = 0;
-		i < function->n_instructions && profile->code.weight_event != LODE_NONE; i++)
+	for (uint32_t i = 0; i < function->n_instructions && code->weight_event != LODE_NONE; i++)
 		sum += lode_profile_event_value(
-			profile, profile->code.weight_event, function->first_instruction + i);
+			profile, code->weight_event, function->first_instruction + i);
 	return sum;
 }
 
@@ -608,8 +608,9 @@ static const LodeLocation *location_of(const LodeProfile *profile, uint32_t inst
 {
 	uint32_t location = lode_profile_instruction(profile, instruction)->location;
 
-	return location != LODE_NONE ? &LODE_AT(profile->code.locations, LodeLocation, location)
-	                             : NULL;
+	return location != LODE_NONE
+	               ? &LODE_AT(lode_code_of(profile)->locations, LodeLocation, location)
+	               : NULL;
 }
 
 /* Whether most of what is aligned is of lines with the same numbers: the source did not move. */
@@ -787,7 +788,7 @@ static bool has_same_code(const LodeFunction *a, const LodeFunction *b)
 static LodeFunctionPairs *collect(Matching *self)
 {
 	LodeFunctionPairs *out = g_new0(LodeFunctionPairs, 1);
-	uint32_t n = self->profiles[0]->code.instructions->len;
+	uint32_t n = lode_code_of(self->profiles[0])->instructions->len;
 
 	out->pairs = g_array_new(FALSE, FALSE, sizeof(LodeFunctionPair));
 	out->counterparts = g_new(uint32_t, n + 1);

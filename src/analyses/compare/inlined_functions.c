@@ -2,7 +2,7 @@
 #include "analyses/compare/inlined_functions.h"
 
 #include "analyses/compare/untyped_name.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 /* Functions of the other profile without a partner, by their names without types: index + 1; 0:
  * several have that name. */
@@ -32,7 +32,7 @@ static uint32_t find_by_location(
 {
 	const char *name =
 		location != LODE_NONE
-			? LODE_AT(profile->code.locations, LodeLocation, location).inlined
+			? LODE_AT(lode_code_of(profile)->locations, LodeLocation, location).inlined
 			: NULL;
 	void *found;
 	bool has_types;
@@ -52,7 +52,8 @@ uint32_t *lode_inlined_functions_find(
 	const LodeProfile *const profiles[2], const LodeFunctionPairs *pairs, int side)
 {
 	const LodeProfile *profile = profiles[side];
-	uint32_t n = profile->code.instructions->len, n_inlinings = profile->code.inlinings->len;
+	uint32_t n = lode_code_of(profile)->instructions->len,
+		 n_inlinings = lode_code_of(profile)->inlinings->len;
 	g_autoptr(GHashTable) lone = index_lone_functions(profiles[1 - side], pairs, side);
 	g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
 	g_autofree uint32_t *of_inlining = g_new(uint32_t, n_inlinings + 1);
@@ -60,7 +61,8 @@ uint32_t *lode_inlined_functions_find(
 
 	/* The outer ones come first. */
 	for (uint32_t i = 0; i < n_inlinings; i++) {
-		const LodeInlining *one = &LODE_AT(profile->code.inlinings, LodeInlining, i);
+		const LodeInlining *one = &LODE_AT(
+			lode_code_of(profile)->inlinings, LodeInlining, i);
 		of_inlining[i] = find_by_location(profile, lone, known, one->location);
 		if (of_inlining[i] == LODE_NONE && one->outer < i)
 			of_inlining[i] = of_inlining[one->outer];

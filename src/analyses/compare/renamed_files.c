@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/renamed_files.h"
 
-#include "model/profile.h"
+#include "model/code.h"
 
 #include <string.h>
 
@@ -24,10 +24,11 @@ struct LodeRenamedFiles {
 /* Paths, and their last parts. */
 static GHashTable *names_of(const LodeProfile *profile)
 {
+	const LodeCode *code = lode_code_of(profile);
 	GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (guint i = 0; i < profile->code.locations->len; i++) {
-		const char *file = LODE_AT(profile->code.locations, LodeLocation, i).file;
+	for (guint i = 0; i < code->locations->len; i++) {
+		const char *file = LODE_AT(code->locations, LodeLocation, i).file;
 		const char *base = file != NULL ? strrchr(file, '/') : NULL;
 		if (file != NULL)
 			g_hash_table_add(names, (char *)file);
@@ -56,7 +57,8 @@ static const char *find_start(
 		uint32_t id = lode_own_lines_find(own, one->first_instruction + i);
 		if (id == LODE_NONE)
 			continue;
-		const LodeLocation *at = &LODE_AT(profile->code.locations, LodeLocation, id);
+		const LodeLocation *at = &LODE_AT(
+			lode_code_of(profile)->locations, LodeLocation, id);
 		if (at->file == NULL || at->line == 0 || at->inlined != NULL ||
 			!lode_own_lines_is_own(own, id) ||
 			(file != NULL && strcmp(file, at->file) != 0))

@@ -2,7 +2,8 @@
 #include "analyses/diagnoses/sampled_turns.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/stacks.h"
 
 typedef struct {
 	uint64_t time_ns;
@@ -16,7 +17,7 @@ LodeSampledTurns lode_sampled_turns(const LodeFunctionCosts *costs,
 	bool (*is_of)(uint32_t function, const void *data),
 	bool (*is_other)(uint32_t stack, const void *data), const void *data)
 {
-	const LodeStacks *stacks = costs->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(costs->profile);
 	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Turn));
 	LodeSampledTurns out = {0};
 

@@ -7,8 +7,9 @@
 #include "analyses/diagnoses/services/service_summary.h"
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static void add_evidence(
 static bool is_compiled(const LodeServiceParts *self, uint32_t function)
 {
 	const char *path = lode_function_cost_at(self->context->costs, function)->image;
-	const GArray *images = self->context->profile->code.images;
+	const GArray *images = lode_code_of(self->context->profile)->images;
 
 	for (guint i = 0; i < images->len; i++)
 		if (LODE_AT(images, LodeImage, i).kind == LODE_IMAGE_JIT &&
@@ -305,7 +306,7 @@ static bool is_in_machine(const LodeServiceParts *self, guint begin, guint end, 
 		const LodeServicePart *part = lode_service_part_at(self, i);
 		const char *image =
 			lode_function_cost_at(self->context->costs, part->service)->image;
-		bool is_compiled = part->service < profile->code.functions->len &&
+		bool is_compiled = part->service < lode_code_of(profile)->functions->len &&
 		                   lode_profile_image(profile,
 					   lode_profile_function(profile, part->service)->image)
 		                                   ->kind == LODE_IMAGE_JIT;
@@ -352,8 +353,9 @@ static const LodeServiceRule *rule_of_chains(const LodeServiceParts *self,
 		"a look-up goes over %.3g%s keys of its bucket on average (%s); with a good hash, "
 		"over two at most",
 		chains.rounds, chains.is_least ? " or more" : "",
-		self->context->profile->run.frequency == LODE_FREQUENCY_EXACT ? "counted"
-									      : "windows");
+		lode_program_run_of(self->context->profile)->frequency == LODE_FREQUENCY_EXACT
+			? "counted"
+			: "windows");
 	return rule->chains;
 }
 

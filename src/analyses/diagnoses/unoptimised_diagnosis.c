@@ -3,9 +3,10 @@
 
 #include "analyses/diagnoses/code/code_shapes.h"
 #include "images/instructions/register_use.h"
+#include "model/code.h"
 #include "model/findings.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,11 +146,11 @@ static Verdict judge(
 static bool *find_functions(const LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
-	guint n = profile->code.functions->len;
+	guint n = lode_code_of(profile)->functions->len;
 	bool *found = g_new0(bool, MAX(n, 1));
 	g_autofree Verdict *verdicts = g_new0(Verdict, MAX(n, 1));
-	g_autofree double *all = g_new0(double, MAX(profile->code.images->len, 1));
-	g_autofree double *sure = g_new0(double, MAX(profile->code.images->len, 1));
+	g_autofree double *all = g_new0(double, MAX(lode_code_of(profile)->images->len, 1));
+	g_autofree double *sure = g_new0(double, MAX(lode_code_of(profile)->images->len, 1));
 	LodeRegisterUseCache *cache = lode_register_use_cache_new();
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -198,7 +199,7 @@ static double take_places(
 	uint32_t last = LODE_NONE;
 	double weight = 0;
 
-	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(profile)->instructions->len; i++) {
 		uint32_t function = lode_profile_instruction(profile, i)->function;
 		if (!is_unoptimised[function] || code->weights[i] <= 0)
 			continue;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/findings.h"
 
+#include "analyses/findings/cost_model.h"
 #include "analyses/findings/finding_description.h"
+#include "analyses/findings/observations.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
 #include "model/findings.h"
+#include "model/index.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
 
@@ -881,8 +884,8 @@ LodeSharedFindings *lode_findings_fit_shared(const LodeProfile *const profiles[2
 	const LodeProgress *progress, GError **error)
 {
 	LodeMiningParameters own = own_parameters(parameters);
-	bool is_counted = profiles[0]->run.frequency != LODE_FREQUENCY_INFERRED &&
-	                  profiles[1]->run.frequency != LODE_FREQUENCY_INFERRED;
+	bool is_counted = lode_program_run_of(profiles[0])->frequency != LODE_FREQUENCY_INFERRED &&
+	                  lode_program_run_of(profiles[1])->frequency != LODE_FREQUENCY_INFERRED;
 
 	lode_progress_report(progress, "fitting findings", 0, 0, NULL);
 	g_autoptr(LodeFlowGraph) first = lode_flow_graph_build(profiles[0], &own, error);

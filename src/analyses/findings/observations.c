@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/observations.h"
 
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,11 +17,11 @@ static double weight_of_a_sample(
 	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight)
 {
 	uint32_t event = weight != NULL ? lode_profile_find_event(profile, weight)
-	                                : profile->code.weight_event;
+	                                : lode_code_of(profile)->weight_event;
 	bool is_sampled = event != LODE_NONE &&
 	                  lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED;
 
-	if (is_sampled && profile->run.n_samples > 0)
+	if (is_sampled && lode_program_run_of(profile)->n_samples > 0)
 		return graph->total_weight / lode_profile_equal_samples(profile);
 	return graph->total_weight / SAMPLES_OF_COUNTED_WEIGHT;
 }
@@ -148,7 +149,7 @@ LodeObservations *lode_observations_new(
 	LodeObservations *self = g_new0(LodeObservations, 1);
 
 	self->graph = graph;
-	self->is_counted = profile->run.frequency != LODE_FREQUENCY_INFERRED;
+	self->is_counted = lode_program_run_of(profile)->frequency != LODE_FREQUENCY_INFERRED;
 	self->unit = weight_of_a_sample(profile, graph, weight);
 	/* Without any weight there is nothing to divide. */
 	if (!(self->unit > 0) || !isfinite(1 / self->unit))

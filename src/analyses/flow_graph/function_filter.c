@@ -2,8 +2,8 @@
 #include "analyses/flow_graph/function_filter.h"
 
 #include "base/error.h"
+#include "model/code.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
 
 #include <string.h>
 

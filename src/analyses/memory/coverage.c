@@ -4,7 +4,8 @@
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/window_samples.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/memory.h"
 
 bool lode_address_loss_counts(uint8_t rule, uint8_t reason)
 {
@@ -107,7 +108,7 @@ static LodeAddressLoss *loss_of(LodeAddressLosses *self, uint32_t *rows, uint32_
 void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profile, uint32_t event,
 	const uint32_t *samples, size_t n_samples)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	guint n_threads = memory->threads->len;
 	g_autofree uint32_t *rows = g_new0(uint32_t, n_threads + 1);
@@ -120,7 +121,8 @@ void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profil
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = samples != NULL ? samples[i] : (uint32_t)i;
 		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, row);
-		if (sample->event >= profile->code.events->len || are_faults[sample->event] ||
+		if (sample->event >= lode_code_of(profile)->events->len ||
+			are_faults[sample->event] ||
 			(event != LODE_NONE && sample->event != event) ||
 			!lode_address_loss_counts(sample->rule, sample->reason))
 			continue;
@@ -224,7 +226,7 @@ static GArray *choose_events(const LodeProfile *profile, const LodeMemoryCoverag
 
 	g_array_set_clear_func(chosen, clear_coverage);
 	for (int faults = 0; faults < 2 && chosen->len == 0; faults++)
-		for (guint i = 0; i < profile->code.events->len; i++)
+		for (guint i = 0; i < lode_code_of(profile)->events->len; i++)
 			if (are_faults[i] == (faults != 0) && events[i].total.n_samples > 0)
 				g_array_append_val(chosen, events[i]);
 	return chosen;
@@ -233,8 +235,8 @@ static GArray *choose_events(const LodeProfile *profile, const LodeMemoryCoverag
 GArray *lode_memory_coverage_new(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
 {
-	const LodeMemory *memory = profile->memory;
-	guint n_events = profile->code.events->len;
+	const LodeMemory *memory = lode_memory_of(profile);
+	guint n_events = lode_code_of(profile)->events->len;
 	g_autofree LodeMemoryCoverage *events = g_new0(LodeMemoryCoverage, n_events + 1);
 	size_t n = samples != NULL ? n_samples : memory->samples->len;
 

@@ -6,8 +6,8 @@
 #include "analyses/memory/window_samples.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/code.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,8 @@ LODE_ORDER(compare_objects, LodeInstructionObject, LODE_DESCENDING(weight), LODE
 /* The instruction that accesses; of a sample whose access is not known, none. */
 static GArray *collect_uses(LodeInstructionData *self, const LodeProfile *profile)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeCode *code = lode_code_of(profile);
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	uint32_t event = lode_simulated_events_default(profile);
 	uint32_t apart = lode_window_samples_event_apart(profile);
@@ -38,13 +39,13 @@ static GArray *collect_uses(LodeInstructionData *self, const LodeProfile *profil
 		if (are_faults[sample->event] || sample->event == apart ||
 			(event != LODE_NONE && sample->event != event))
 			continue;
-		if (sample->access_function < profile->code.functions->len) {
+		if (sample->access_function < code->functions->len) {
 			lode_access_totals_add(
 				&self->functions[sample->access_function], sample, i);
 			if (!has_address)
 				self->unresolved[sample->access_function] += sample->weight;
 		}
-		if (use.instruction < profile->code.instructions->len)
+		if (use.instruction < code->instructions->len)
 			g_array_append_val(uses, use);
 	}
 	if (uses->len > 0)
@@ -83,12 +84,14 @@ static void add_use(LodeInstructionData *self, LodeInstructionDatum *datum, cons
 
 LodeInstructionData *lode_instruction_data_new(const LodeProfile *profile)
 {
+	const LodeCode *code = lode_code_of(profile);
+	const LodeMemory *memory = lode_memory_of(profile);
 	LodeInstructionData *self = g_new0(LodeInstructionData, 1);
 
 	self->rows = g_array_new(FALSE, FALSE, sizeof(LodeInstructionDatum));
 	self->objects = g_array_new(FALSE, FALSE, sizeof(LodeInstructionObject));
-	self->functions = g_new0(LodeAccessTotals, profile->code.functions->len + 1);
-	self->unresolved = g_new0(double, profile->code.functions->len + 1);
+	self->functions = g_new0(LodeAccessTotals, code->functions->len + 1);
+	self->unresolved = g_new0(double, code->functions->len + 1);
 	self->is_of_windows = lode_window_samples_event(profile) != LODE_NONE &&
 	                      lode_window_samples_event_apart(profile) == LODE_NONE;
 	g_autoptr(GArray) uses = collect_uses(self, profile);
@@ -103,7 +106,7 @@ LodeInstructionData *lode_instruction_data_new(const LodeProfile *profile)
 			if (use->instruction != datum.instruction)
 				break;
 			add_use(self, &datum, use,
-				&LODE_AT(profile->memory->samples, LodeMemorySample, use->row));
+				&LODE_AT(memory->samples, LodeMemorySample, use->row));
 		}
 		if (datum.n_objects > 1)
 			qsort(&LODE_AT(self->objects, LodeInstructionObject, datum.first_object),

@@ -12,8 +12,8 @@
 #include "analyses/memory/window_samples.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
+#include "model/code.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ static bool fail_name(const char *option, const char *what, const char *name, GP
 
 static bool choose_event(Filter *self, const char *name, GError **error)
 {
-	const GArray *events = self->profile->code.events;
+	const GArray *events = lode_code_of(self->profile)->events;
 	uint32_t found = lode_profile_find_event(self->profile, name);
 
 	if (found != LODE_NONE) {
@@ -81,7 +81,7 @@ static bool choose_events(Filter *self, GError **error)
 
 	if (names == NULL || names[0] == NULL)
 		return true;
-	self->events = g_new0(bool, self->profile->code.events->len + 1);
+	self->events = g_new0(bool, lode_code_of(self->profile)->events->len + 1);
 	for (size_t i = 0; names[i] != NULL; i++)
 		if (!choose_event(self, names[i], error))
 			return false;
@@ -183,7 +183,7 @@ static bool is_path(const char *path, const char *name)
 
 static bool choose_functions(Filter *self, const char *name, GError **error)
 {
-	const GArray *functions = self->profile->code.functions;
+	const GArray *functions = lode_code_of(self->profile)->functions;
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	bool is_found = false;
 
@@ -274,7 +274,7 @@ static bool are_groups_of_event(const Filter *self, const LodeExpressionScope *s
  * are accesses in windows added to samples of time. */
 static void choose_default_event(Filter *self, const LodeExpressionScope *scope)
 {
-	guint n_events = self->profile->code.events->len;
+	guint n_events = lode_code_of(self->profile)->events->len;
 
 	if (self->events != NULL || asks_for_event(self->where) || are_groups_of_event(self, scope))
 		return;
@@ -405,9 +405,10 @@ static GArray *choose_samples(Filter *self, GError **error)
 GArray *lode_sample_filter_apply(
 	const LodeProfile *profile, const LodeSampleFilterOptions *options, GError **error)
 {
-	g_auto(Filter) filter = {.profile = profile, .memory = profile->memory, .options = options};
+	g_auto(Filter) filter = {
+		.profile = profile, .memory = lode_memory_of(profile), .options = options};
 
-	if (profile->memory == NULL) {
+	if (lode_memory_of(profile) == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no data addresses were recorded in this profile");
 		return NULL;

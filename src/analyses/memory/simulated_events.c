@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/simulated_events.h"
 
+#include "model/code.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 static const char *const names[] = {
 	"ll-miss", "l1d-miss", "l1i-miss", "stlb-miss", "dtlb-miss", "itlb-miss", NULL};
@@ -23,7 +23,7 @@ const char *const *lode_simulated_events_classes(void)
 /* Marks the events of traced samples and gives how many there are. */
 static uint32_t find_traced(const LodeProfile *profile, bool *is_traced)
 {
-	const GArray *samples = profile->memory->samples;
+	const GArray *samples = lode_memory_of(profile)->samples;
 	uint32_t n = 0;
 
 	for (guint i = 0; i < samples->len; i++) {
@@ -38,7 +38,8 @@ static uint32_t find_traced(const LodeProfile *profile, bool *is_traced)
 
 uint32_t lode_simulated_events_default(const LodeProfile *profile)
 {
-	g_autofree bool *is_traced = g_new0(bool, profile->code.events->len + 1);
+	const LodeCode *code = lode_code_of(profile);
+	g_autofree bool *is_traced = g_new0(bool, code->events->len + 1);
 
 	if (find_traced(profile, is_traced) < 2)
 		return LODE_NONE;
@@ -47,7 +48,7 @@ uint32_t lode_simulated_events_default(const LodeProfile *profile)
 		if (event != LODE_NONE && is_traced[event])
 			return event;
 	}
-	for (uint32_t i = 0; i < profile->code.events->len; i++)
+	for (uint32_t i = 0; i < code->events->len; i++)
 		if (is_traced[i])
 			return i;
 	return LODE_NONE;

@@ -4,19 +4,19 @@
 #include "analyses/parts/stack_attributes.h"
 #include "base/arrays/sort_order.h"
 #include "model/causes.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/stacks.h"
 
 uint32_t lode_program_shares_event(const LodeProfile *profile)
 {
-	uint32_t weight = profile->code.weight_event;
+	uint32_t weight = lode_code_of(profile)->weight_event;
 	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
 
 	if (sampled != LODE_NONE)
 		return sampled;
 	if (weight != LODE_NONE && lode_profile_event(profile, weight)->kind == LODE_EVENT_SAMPLED)
 		return weight;
-	return LODE_AT(profile->stacks->samples, LodeStackSample, 0).event;
+	return LODE_AT(lode_stacks_of(profile)->samples, LodeStackSample, 0).event;
 }
 
 /* Numbers of keys, in the order in which they first come. */
@@ -34,7 +34,7 @@ static uint32_t number_of(GHashTable *numbers, const char *key)
 static uint32_t *group_threads(const LodeProfile *profile, const LodeStackAttributes *attributes,
 	LodeProgramsBy by, GArray *rows)
 {
-	const GArray *threads = profile->stacks->threads;
+	const GArray *threads = lode_stacks_of(profile)->threads;
 	g_autoptr(GHashTable)
 		numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	uint32_t *row_of = g_new(uint32_t, threads->len + 1);
@@ -64,7 +64,7 @@ static uint32_t *group_threads(const LodeProfile *profile, const LodeStackAttrib
 static void count_members(const LodeProfile *profile, uint32_t event, LodeProgramsBy by,
 	const uint32_t *row_of, GArray *rows)
 {
-	const LodeStacks *stacks = profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(profile);
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_autofree bool *has_samples = g_new0(bool, stacks->threads->len + 1);
 
@@ -119,7 +119,7 @@ static void sort_rows(GArray *rows, uint32_t *row_of, guint n_threads)
 GArray *lode_program_shares_new(
 	const LodeProfile *profile, LodeProgramsBy by, uint32_t **out_numbers)
 {
-	const LodeStacks *stacks = profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(profile);
 	g_autoptr(LodeStackAttributes) attributes = lode_stack_attributes_new(profile);
 	GArray *rows = g_array_new(FALSE, TRUE, sizeof(LodeProgramShare));
 	g_autofree uint32_t *row_of = group_threads(profile, attributes, by, rows);

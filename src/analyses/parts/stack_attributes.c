@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/parts/stack_attributes.h"
 
+#include "model/code.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 
 struct LodeStackAttributes {
@@ -38,12 +38,12 @@ LodeStackAttributes *lode_stack_attributes_new(const LodeProfile *profile)
 	LodeStackAttributes *self = g_new0(LodeStackAttributes, 1);
 
 	self->profile = profile;
-	self->stacks = profile->stacks;
-	self->first_ns = lode_stacks_span(profile->stacks).first_ns;
+	self->stacks = lode_stacks_of(profile);
+	self->first_ns = lode_stacks_span(lode_stacks_of(profile)).first_ns;
 	self->own = lode_own_lines_new(profile, NULL);
-	self->commands = find_commands(profile->stacks);
+	self->commands = find_commands(lode_stacks_of(profile));
 	self->strings = g_string_chunk_new(4096);
-	self->places = g_new0(const char *, profile->code.locations->len + 1);
+	self->places = g_new0(const char *, lode_code_of(profile)->locations->len + 1);
 	return self;
 }
 
@@ -115,7 +115,8 @@ static LodeValue get_file(Self self, Sample sample)
 
 	return lode_value_of_text(
 		location != LODE_NONE
-			? LODE_AT(self->profile->code.locations, LodeLocation, location).file
+			? LODE_AT(lode_code_of(self->profile)->locations, LodeLocation, location)
+				  .file
 			: NULL);
 }
 
@@ -137,10 +138,10 @@ static LodeValue get_image(Self self, Sample sample)
 static LodeValue get_line(Self self, Sample sample)
 {
 	uint32_t location = location_of(self, sample);
-	uint32_t line =
-		location != LODE_NONE
-			? LODE_AT(self->profile->code.locations, LodeLocation, location).line
-			: 0;
+	uint32_t line = location != LODE_NONE ? LODE_AT(lode_code_of(self->profile)->locations,
+							LodeLocation, location)
+	                                                .line
+	                                      : 0;
 
 	return line != 0 ? lode_value_of_integer(line) : lode_value_none();
 }
@@ -153,8 +154,10 @@ static LodeValue get_pid(Self self, Sample sample)
 static LodeValue get_place(Self self, Sample sample)
 {
 	uint32_t id = location_of(self, sample);
-	const LodeLocation *location =
-		id != LODE_NONE ? &LODE_AT(self->profile->code.locations, LodeLocation, id) : NULL;
+	const LodeLocation *location = id != LODE_NONE
+	                                       ? &LODE_AT(lode_code_of(self->profile)->locations,
+							 LodeLocation, id)
+	                                       : NULL;
 
 	if (location == NULL || location->file == NULL || location->line == 0)
 		return lode_value_none();

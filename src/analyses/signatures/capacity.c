@@ -3,7 +3,8 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/run/program_run.h"
 
 #include <math.h>
 
@@ -16,11 +17,13 @@ LODE_ORDER(compare_rows, LodeCapacityRow,
 static bool has_times(
 	const LodeProfile *profile, const GPtrArray *signatures, const LodeClassification *found)
 {
+	const LodeProgramRun *run = lode_program_run_of(profile);
+
 	for (guint i = 0; i < found->matches->len; i++) {
 		const LodeSignatureMatch *match = &LODE_AT(found->matches, LodeSignatureMatch, i);
 		const LodeSignature *signature = g_ptr_array_index(signatures, match->signature);
 		if (match->share > 0 && (!signature->seconds_per_execution.is_known ||
-						signature->frequency != profile->run.frequency))
+						signature->frequency != run->frequency))
 			return false;
 	}
 	return true;
@@ -48,8 +51,8 @@ bool lode_capacity_find(const LodeProfile *profile, const GPtrArray *signatures,
 	const LodeClassification *found, const LodeCapacityOptions *options, LodeCapacity *out,
 	GError **error)
 {
-	double seconds = profile->run.user_seconds + profile->run.system_seconds, sum = 0,
-	       known = 0;
+	const LodeProgramRun *run = lode_program_run_of(profile);
+	double seconds = run->user_seconds + run->system_seconds, sum = 0, known = 0;
 
 	if (!(seconds > 0) || !isfinite(seconds)) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/signatures/sequence_fit.h"
 
-#include "model/profile.h"
+#include "model/code.h"
 
 /* bench/results/classify.md says what each was chosen on. */
 static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
@@ -79,7 +79,7 @@ void lode_sequence_fit_init(
 	LodeSequenceFit *self, const LodeClassifying *classifying, unsigned kind, uint32_t image)
 {
 	guint n_signatures = classifying->signatures->len;
-	guint n_images = classifying->profile->code.images->len;
+	guint n_images = lode_code_of(classifying->profile)->images->len;
 	g_autofree LodeSequenceTable *tables = g_new0(LodeSequenceTable, n_images + 1);
 	GArray *items = g_array_new(FALSE, FALSE, sizeof(LodeSequenceValue));
 	GArray *item_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));

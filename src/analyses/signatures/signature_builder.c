@@ -2,7 +2,8 @@
 #include "analyses/signatures/signature_builder.h"
 
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 
 #include <math.h>
 
@@ -81,10 +82,11 @@ static void add_shares_by_image(
 static void add_files(LodeSignatureBuilder *self, const LodeProfile *profile,
 	const LodeExecutedSequences *executed)
 {
-	g_autofree double *shares = g_new0(double, profile->code.images->len + 1);
+	const LodeCode *code = lode_code_of(profile);
+	g_autofree double *shares = g_new0(double, code->images->len + 1);
 
 	add_shares_by_image(executed, profile, shares);
-	for (guint i = 0; i < profile->code.images->len; i++) {
+	for (guint i = 0; i < code->images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind != LODE_IMAGE_FILE || !(shares[i] > 0))
 			continue;
@@ -104,13 +106,14 @@ static void add_files(LodeSignatureBuilder *self, const LodeProfile *profile,
 bool lode_signature_builder_add(
 	LodeSignatureBuilder *self, const LodeProfile *profile, GError **error)
 {
+	const LodeProgramRun *run = lode_program_run_of(profile);
 	double totals[LODE_SIGNATURE_LENGTHS];
 
-	if (self->n > 0 && profile->run.frequency != self->frequency) {
+	if (self->n > 0 && run->frequency != self->frequency) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"its executions are %s, those of the profiles before are %s: one signature "
 			"is of profiles of one kind",
-			lode_frequency_to_text(profile->run.frequency),
+			lode_frequency_to_text(run->frequency),
 			lode_frequency_to_text(self->frequency));
 		return false;
 	}
@@ -134,13 +137,13 @@ bool lode_signature_builder_add(
 		lode_sequence_table_clear(&supports);
 	}
 	add_files(self, profile, executed);
-	double seconds = profile->run.user_seconds + profile->run.system_seconds;
+	double seconds = run->user_seconds + run->system_seconds;
 	add_figure(&self->executions, executed->total);
 	if (seconds > 0 && isfinite(seconds)) {
 		add_figure(&self->seconds, seconds);
 		add_figure(&self->seconds_per_execution, seconds / executed->total);
 	}
-	self->frequency = profile->run.frequency;
+	self->frequency = run->frequency;
 	self->n++;
 	return true;
 }

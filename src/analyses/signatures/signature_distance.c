@@ -2,7 +2,8 @@
 #include "analyses/signatures/signature_distance.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/run/program_run.h"
 
 #include <float.h>
 #include <math.h>
@@ -141,6 +142,7 @@ static double divergence_of_mixture(const LodeClassifying *self, const double *s
 LodeMixtureDistance lode_mixture_distance(
 	const LodeClassifying *self, const double *shares, uint32_t image)
 {
+	const LodeProgramRun *run = lode_program_run_of(self->profile);
 	guint n = self->signatures->len;
 	g_autofree double *parts = g_new0(double, n + 1);
 	double known = 0, sum = 0, limit = 0, noise = 0;
@@ -160,9 +162,8 @@ LodeMixtureDistance lode_mixture_distance(
 			self->executed, (LodeSequenceKind)kind, lode_classified_part_add, &part);
 		double total = MAX(part.totals[0], DBL_MIN);
 		sum += divergence_of_mixture(self, parts, kind, &supports, total,
-			self->weights != NULL
-				? self->profile->run.n_samples * total / self->executed->total
-				: INFINITY,
+			self->weights != NULL ? run->n_samples * total / self->executed->total
+					      : INFINITY,
 			&noise);
 		lode_sequence_table_clear(&supports);
 	}

@@ -6,9 +6,10 @@
  *   Thread-1  lock at deposit()                     Thread-2  sleep at audit() ◀ deposit() ◀ work()
  */
 #include "analyses/waits/wait_groups.h"
+#include "model/index.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "model/stacks.h"
+#include "model/waits.h"
 
 /* Of the time that each thread waits for the lock: others wait so long inside. */
 static const double LEAST = 0.3;
@@ -29,12 +30,14 @@ static bool is_called_by(const LodeStacks *stacks, uint32_t stack, const char *f
 static double inside_ns(
 	const LodeProfile *profile, const LodeWaitGroup *group, const char *function)
 {
+	const LodeStacks *stacks = lode_stacks_of(profile);
+	const LodeWaits *waits = lode_waits_of(profile);
 	double sum = 0;
 
 	for (guint i = 0; i < group->rows->len; i++) {
 		const LodeWait *row = &LODE_AT(
-			profile->waits->rows, LodeWait, LODE_AT(group->rows, uint32_t, i));
-		sum += is_called_by(profile->stacks, row->stack, function) ? row->waiting_ns : 0;
+			waits->rows, LodeWait, LODE_AT(group->rows, uint32_t, i));
+		sum += is_called_by(stacks, row->stack, function) ? row->waiting_ns : 0;
 	}
 	return sum;
 }
@@ -50,7 +53,9 @@ static bool may_hold(const LodeWaitGroup *group)
 
 void lode_wait_groups_find_holders(GArray *groups, const LodeProfile *profile)
 {
-	for (guint i = 0; profile->stacks != NULL && i < groups->len; i++) {
+	const LodeStacks *stacks = lode_stacks_of(profile);
+
+	for (guint i = 0; stacks != NULL && i < groups->len; i++) {
 		LodeWaitGroup *lock = &g_array_index(groups, LodeWaitGroup, i);
 		double most = LEAST * lock->waiting_ns / MAX(g_hash_table_size(lock->threads), 1);
 		if (lock->reason != LODE_WAIT_LOCK || lock->holder_share > 0 ||

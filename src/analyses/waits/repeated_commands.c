@@ -4,7 +4,6 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/command_words.h"
 #include "model/index.h"
-#include "model/profile.h"
 #include "model/waits.h"
 
 #include <string.h>
@@ -311,7 +310,7 @@ static void add_descendants(const LodeWaits *waits, double *weights)
 GArray *lode_repeats_new(const LodeProfile *profile, double least_ns, double **out_weights)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(LodeRepeats));
-	const LodeWaits *waits = profile->waits;
+	const LodeWaits *waits = lode_waits_of(profile);
 	guint n = waits != NULL ? waits->processes->len : 0;
 	g_autofree uint32_t *commands = g_new0(uint32_t, (gsize)n + 1);
 	g_autofree uint32_t *shapes = g_new0(uint32_t, (gsize)n + 1);

@@ -3,7 +3,8 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/waits.h"
 
 #include <string.h>
 
@@ -117,14 +118,15 @@ LODE_ORDER(compare_started, LodeStarted, LODE_DESCENDING(lived_ns), LODE_ASCENDI
 
 GArray *lode_started_new(const LodeProfile *profile, double least_ns, const double *left_out)
 {
+	const LodeWaits *waits = lode_waits_of(profile);
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(LodeStarted));
 	g_autoptr(GHashTable) by_parent = g_hash_table_new_full(NULL, NULL, NULL, family_free);
-	Search self = {profile->waits, left_out, by_parent};
+	Search self = {waits, left_out, by_parent};
 	GHashTableIter iter;
 	void *key, *value;
 
 	g_array_set_clear_func(found, started_clear);
-	for (uint32_t i = 0; i < profile->waits->processes->len; i++)
+	for (uint32_t i = 0; i < waits->processes->len; i++)
 		add(&self, i);
 	g_hash_table_iter_init(&iter, by_parent);
 	while (g_hash_table_iter_next(&iter, &key, &value)) {

@@ -8,7 +8,6 @@
 #include "cli/verb.h"
 #include "machine/processor.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 #include "record/programs/running_process.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"

@@ -11,7 +11,7 @@
 #include "images/types/stack_frames.h"
 #include "images/types/used_bits.h"
 #include "model/data_type.h"
-#include "model/profile.h"
+#include "model/index.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "ingest/join/function_code.h"
 
 #include "images/code/frame_use.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
 {

@@ -3,7 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "images/instructions/instruction_decoder.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 /* Whether code from `offset` on that is not in the profile, as it seemed not to be executed, may
  * lead back to code that is. It may be executed all the same, in too short a time for a sample. */

@@ -9,7 +9,7 @@
 #include "ingest/join/join_flow.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 #include <math.h>
 
@@ -39,7 +39,7 @@ typedef struct {
 
 static const LodeEdge *edge_at(const Returning *self, uint32_t index)
 {
-	return &LODE_AT(self->flow->profile->code.edges, LodeEdge, index);
+	return &LODE_AT(lode_code_of(self->flow->profile)->edges, LodeEdge, index);
 }
 
 static bool is_call(const Returning *self, uint32_t instruction)
@@ -55,15 +55,15 @@ static void split_edges(Returning *self)
 	const LodeProfile *profile = self->flow->profile;
 	uint32_t at = 0;
 
-	self->first_edges = g_new(uint32_t, profile->code.functions->len + 1);
-	for (guint i = 0; i < profile->code.functions->len; i++) {
+	self->first_edges = g_new(uint32_t, lode_code_of(profile)->functions->len + 1);
+	for (guint i = 0; i < lode_code_of(profile)->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		uint32_t end = function->first_instruction + function->n_instructions;
 		self->first_edges[i] = at;
-		while (at < profile->code.edges->len && edge_at(self, at)->source < end)
+		while (at < lode_code_of(profile)->edges->len && edge_at(self, at)->source < end)
 			at++;
 	}
-	self->first_edges[profile->code.functions->len] = at;
+	self->first_edges[lode_code_of(profile)->functions->len] = at;
 }
 
 static void add_ending(GArray *endings, uint32_t instruction, double weight)
@@ -178,7 +178,7 @@ static void add_site(Returning *self, uint32_t first, uint32_t end)
 
 static void add_sites(Returning *self)
 {
-	uint32_t n = self->flow->profile->code.edges->len, end;
+	uint32_t n = lode_code_of(self->flow->profile)->edges->len, end;
 
 	for (uint32_t i = 0; i < n; i = end) {
 		for (end = i + 1;
@@ -191,7 +191,7 @@ static void add_sites(Returning *self)
 void lode_join_add_return_edges(LodeJoinFlow *flow)
 {
 	LodeProfile *profile = flow->profile;
-	guint n = MAX(profile->code.functions->len, 1);
+	guint n = MAX(lode_code_of(profile)->functions->len, 1);
 	Returning returning = {
 		.flow = flow,
 		.endings = g_new0(GArray *, n),
@@ -201,7 +201,8 @@ void lode_join_add_return_edges(LodeJoinFlow *flow)
 
 	split_edges(&returning);
 	add_sites(&returning);
-	g_array_append_vals(profile->code.edges, returning.found->data, returning.found->len);
+	g_array_append_vals(
+		lode_code_of(profile)->edges, returning.found->data, returning.found->len);
 	for (guint i = 0; i < n; i++)
 		g_clear_pointer(&returning.endings[i], g_array_unref);
 	g_array_unref(returning.found);

@@ -15,7 +15,7 @@
  * its own stack: it flows, but is not an edge.
  */
 #include "ingest/join/join_flow.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 typedef LodeJoinFlow Flow;
 

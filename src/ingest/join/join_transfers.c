@@ -6,7 +6,7 @@
 #include "ingest/join/join.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/run/unresolved.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
  * At the end the returns that left callees are compared with those that arrived after calls.
  */
 #include "ingest/join/join_flow.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 #include <math.h>
 #include <string.h>

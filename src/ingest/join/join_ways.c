@@ -16,8 +16,8 @@
 #include "base/arrays/sort_order.h"
 #include "ingest/join/join_flow.h"
 #include "model/causes.h"
+#include "model/code.h"
 #include "model/observed/windows.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static uint32_t find_in_function(const Ways *self, uint32_t function, uint64_t a
 {
 	const LodeFunction *own = lode_profile_function(self->profile, function);
 	const LodeInstruction *rows = &LODE_AT(
-		self->profile->code.instructions, LodeInstruction, own->first_instruction);
+		lode_code_of(self->profile)->instructions, LodeInstruction, own->first_instruction);
 	uint32_t at = LODE_PARTITION_POINT(own->n_instructions, i, rows[i].address < address);
 
 	return at < own->n_instructions && rows[at].address == address ? own->first_instruction + at
@@ -120,14 +120,14 @@ static void add_edges(Ways *self)
 	const LodeProfile *profile = self->profile;
 	size_t n = self->ways->len;
 
-	for (uint32_t i = 0; i + 1 < profile->code.instructions->len; i++) {
+	for (uint32_t i = 0; i + 1 < lode_code_of(profile)->instructions->len; i++) {
 		const LodeEdge edge = {i, i + 1, LODE_EDGE_FALL_THROUGH,
 			lode_profile_instruction(profile, i)->next_count};
 		if (edge.count >= 0)
 			add_edge(self, n, &edge);
 	}
-	for (guint i = 0; i < profile->code.edges->len; i++)
-		add_edge(self, n, &LODE_AT(profile->code.edges, LodeEdge, i));
+	for (guint i = 0; i < lode_code_of(profile)->edges->len; i++)
+		add_edge(self, n, &LODE_AT(lode_code_of(profile)->edges, LodeEdge, i));
 }
 
 static bool is_measure(const Ways *self, uint32_t source, uint32_t other)
@@ -159,9 +159,10 @@ static void pair_ways(Ways *self)
  */
 static bool is_observed(const Ways *self, const LodeCauseWay *ways, guint n)
 {
-	for (guint i = 0; i < n && self->profile->windows != NULL; i++)
-		if (lode_windows_find_edge(
-			    self->profile->windows, ways[i].source, ways[i].target) != NULL)
+	const LodeWindows *windows = lode_windows_of(self->profile);
+
+	for (guint i = 0; i < n && windows != NULL; i++)
+		if (lode_windows_find_edge(windows, ways[i].source, ways[i].target) != NULL)
 			return true;
 	return false;
 }
@@ -190,7 +191,7 @@ static void choose_ways(Ways *self)
 
 GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes, const uint8_t *marks)
 {
-	uint32_t n = profile->code.instructions->len;
+	uint32_t n = lode_code_of(profile)->instructions->len;
 	g_autofree uint32_t *n_ways = g_new0(uint32_t, MAX(n, 1));
 	g_autofree bool *is_entered = g_new0(bool, MAX(n, 1));
 	Ways self = {

@@ -11,7 +11,7 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/index.h"
 
 #include <stdlib.h>
 #include <string.h>

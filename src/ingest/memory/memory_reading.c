@@ -5,7 +5,6 @@
 #include "base/arrays/large_array.h"
 #include "base/arrays/name_table.h"
 #include "base/arrays/partition_point.h"
-#include "model/profile.h"
 #include "process/access_resolver.h"
 #include "process/thread_stacks.h"
 

@@ -2,7 +2,7 @@
 #include "ingest/sampled/kernel_entries.h"
 
 #include "base/bits.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "sources/code/system_calls.h"
 
 #include <asm/perf_regs.h>

@@ -2,7 +2,7 @@
 #include "ingest/sampled/sampled_columns.h"
 
 #include "ingest/sampled/sampled_counts.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/waits.h"
 #include "sources/perf_data/script_look.h"
 #include "sources/perf_data/wait_switch.h"

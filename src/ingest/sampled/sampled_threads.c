@@ -8,8 +8,8 @@
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "sources/perf_data/perf_data_format.h"
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "images/instructions/instruction_decoder.h"
 #include "ingest/traced/traced_places.h"
 #include "ingest/traced/traced_rows.h"
-#include "model/profile.h"
+#include "model/index.h"
 #include "model/run/unresolved.h"
 #include "record/qemu/trace_mappings.h"
 #include "sources/counts/count_file.h"

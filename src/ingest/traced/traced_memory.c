@@ -12,7 +12,6 @@
 #include "base/arrays/sort_order.h"
 #include "images/data/data_access.h"
 #include "ingest/memory/memory_reading.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

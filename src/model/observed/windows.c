@@ -4,8 +4,14 @@
 #include "base/arrays/partition_point.h"
 #include "base/text/words.h"
 #include "model/index.h"
+#include "model/profile.h"
 
 #include <math.h>
+
+LodeWindows *lode_windows_of(const LodeProfile *profile)
+{
+	return profile->windows;
+}
 
 LodeWindows *lode_windows_new(void)
 {

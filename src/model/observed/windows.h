@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct LodeProfile LodeProfile;
+
 enum {
 	LODE_OBSERVED_STEPS = 30, /* from so many outcomes on, the edges from an instruction count
 	                             as observed, also those that were rarely or never taken */
@@ -137,6 +139,9 @@ typedef struct LodeWindows {
 	double dropped_weight; /* of them, of the event that weighs */
 	double user_seconds, system_seconds; /* that windows took from the program */
 } LodeWindows;
+
+/* Those of a profile; NULL: none were recorded. */
+LodeWindows *lode_windows_of(const LodeProfile *profile);
 
 /* Empty; never NULL. */
 LodeWindows *lode_windows_new(void);

@@ -4,7 +4,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
-#include "model/profile.h"
+#include "model/index.h"
 #include "sources/code/load_map_segments.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 
 #include "base/arrays/id_cache.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/text/words.h"
 #include "model/findings.h"
+#include "model/kinds.h"
 #include "model/memory.h"
 #include "model/observed/windows.h"
-#include "model/profile.h"
 #include "model/waits.h"
 #include "store/tables/row_source.h"
 

@@ -4,7 +4,6 @@
 #include "analyses/calls/function_numbers.h"
 #include "base/error.h"
 #include "model/index.h"
-#include "model/profile.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"

@@ -2,7 +2,7 @@
 #include "views/code/annotate.h"
 
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/index.h"
 #include "views/code/annotation_listing.h"
 #include "views/code/annotation_text.h"
 

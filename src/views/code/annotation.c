@@ -2,10 +2,10 @@
 #include "views/code/annotation.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/code.h"
 #include "model/findings.h"
 #include "model/memory.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
 #include "views/figures/profile_figures.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ bool lode_annotation_init(LodeAnnotation *self, const LodeProfile *profile,
 	self->code_lines = g_hash_table_new_full(
 		NULL, NULL, NULL, (GDestroyNotify)lode_code_lines_free);
 	self->own = lode_own_lines_new(profile, options->own);
-	if (profile->memory != NULL && profile->memory->samples->len > 0)
+	if (lode_memory_of(profile) != NULL && lode_memory_of(profile)->samples->len > 0)
 		self->data = lode_instruction_data_new(profile);
 	if (!lode_annotated_places_init(&self->found, profile, run, options, error))
 		return false;
@@ -167,7 +167,7 @@ const LodeLocation *lode_annotation_location(const LodeAnnotation *self, uint32_
 	                                             : LODE_NONE;
 
 	return location != LODE_NONE
-	               ? &LODE_AT(self->profile->code.locations, LodeLocation, location)
+	               ? &LODE_AT(lode_code_of(self->profile)->locations, LodeLocation, location)
 	               : NULL;
 }
 
@@ -181,7 +181,7 @@ const LodeInstructionDatum *lode_annotation_datum(const LodeAnnotation *self, ui
 const char *lode_annotation_object_name(
 	const LodeAnnotation *self, const LodeInstructionObject *object)
 {
-	return lode_memory_object_name(self->profile->memory, object->object);
+	return lode_memory_object_name(lode_memory_of(self->profile), object->object);
 }
 
 const LodeInstructionObject *lode_annotation_object(

@@ -6,7 +6,7 @@
 #include "views/code/code_lines.h"
 
 #include "images/instructions/instruction_decoder.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 enum { TEXT_SIZE = 256 };
 
@@ -102,13 +102,14 @@ void lode_code_lines_free(LodeCodeLines *self)
 
 static void put_attributes(const LodeProfile *profile, const LodeInstruction *row, GString *out)
 {
+	const LodeCode *code = lode_code_of(profile);
 	const LodeAttributeSet *set = &LODE_AT(
-		profile->code.attribute_sets, LodeAttributeSet, row->attribute_set);
+		code->attribute_sets, LodeAttributeSet, row->attribute_set);
 
 	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t id = LODE_AT(profile->code.set_members, uint32_t, set->first + i);
+		uint32_t id = LODE_AT(code->set_members, uint32_t, set->first + i);
 		g_string_append_printf(out, "%s%s", out->len > 0 ? " " : "",
-			(const char *)g_ptr_array_index(profile->code.attributes, id));
+			(const char *)g_ptr_array_index(code->attributes, id));
 	}
 }
 

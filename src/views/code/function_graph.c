@@ -5,9 +5,9 @@
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
 #include "base/error.h"
+#include "model/code.h"
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
-#include "model/profile.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/function_name.h"
 #include "views/profile/profile_json.h"
@@ -65,14 +65,14 @@ static void add_edge(Graph *self, uint32_t source, uint32_t target, LodeEdgeKind
 		return;
 	/* After a call windows see the callee's first instruction, not the next one. */
 	LodeBranchShares shares;
-	const LodeObservedEdge *observed = self->profile->windows != NULL
-	                                           ? lode_windows_find_edge(
-							     self->profile->windows, source, target)
-	                                           : NULL;
+	const LodeObservedEdge *observed =
+		lode_windows_of(self->profile) != NULL
+			? lode_windows_find_edge(lode_windows_of(self->profile), source, target)
+			: NULL;
 	edge.steps = observed != NULL ? observed->steps : 0;
-	if (self->profile->windows != NULL &&
+	if (lode_windows_of(self->profile) != NULL &&
 		(observed != NULL || lode_branch_shares_find(self->profile, source, &shares)))
-		edge.followed = lode_windows_outcomes(self->profile->windows, source);
+		edge.followed = lode_windows_outcomes(lode_windows_of(self->profile), source);
 	g_array_append_val(self->edges, edge);
 }
 
@@ -100,7 +100,7 @@ static GArray *sorted_neighbours(GHashTable *counts)
 
 static void find_own_edges(Graph *self, GHashTable *callees)
 {
-	const GArray *edges = self->profile->code.edges;
+	const GArray *edges = lode_code_of(self->profile)->edges;
 	uint32_t first = self->function->first_instruction;
 	uint32_t end = first + self->function->n_instructions;
 	guint at = LODE_PARTITION_POINT(edges->len, i, LODE_AT(edges, LodeEdge, i).source < first);
@@ -123,7 +123,7 @@ static void find_own_edges(Graph *self, GHashTable *callees)
 
 static void find_callers(const Graph *self, GHashTable *callers)
 {
-	const GArray *edges = self->profile->code.edges;
+	const GArray *edges = lode_code_of(self->profile)->edges;
 
 	for (guint i = 0; i < edges->len; i++) {
 		const LodeEdge *edge = &LODE_AT(edges, LodeEdge, i);
@@ -341,7 +341,7 @@ bool lode_function_graph_write(const LodeProfile *profile, const LodeFunctionGra
 	g_autoptr(GHashTable) callers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	g_autoptr(GHashTable) callees = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 
-	if (options->function >= profile->code.functions->len) {
+	if (options->function >= lode_code_of(profile)->functions->len) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no function %" G_GUINT64_FORMAT " in the profile", options->function);
 		return false;

@@ -5,7 +5,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/calls/call_lines.h"
 #include "views/calls/service_lines.h"
 #include "views/figures/profile_figures.h"
@@ -105,12 +105,12 @@ static void choose_rows(List *self)
 	self->rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	for (uint32_t i = 0; i < n; i++) {
 		Row row = {.function = i, .cost = lode_function_cost_at(self->costs, i)};
-		bool is_left_out = i >= profile->code.functions->len &&
+		bool is_left_out = i >= lode_code_of(profile)->functions->len &&
 		                   (row.cost->is_inlined || !(row.cost->inclusive > 0));
 		if (is_left_out || !contains(row.cost->name, options->text) ||
 			!contains(row.cost->image, options->image))
 			continue;
-		if (i < profile->code.functions->len) {
+		if (i < lode_code_of(profile)->functions->len) {
 			const LodeFunction *function = lode_profile_function(profile, i);
 			row.calls = function->calls;
 			for (uint32_t j = 0; j < function->n_instructions; j++)
@@ -210,14 +210,14 @@ static void fill_function(size_t i, void *out, const void *user_data)
 		row->file = row->cost.image;
 		row->line = row->cost.script_line;
 	}
-	if (from->function >= profile->code.functions->len)
+	if (from->function >= lode_code_of(profile)->functions->len)
 		return;
 	const LodeFunction *function = lode_profile_function(profile, from->function);
 	row->number = from->function;
 	row->address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", function->address);
 	row->bytes = (double)function->size;
 	row->n_instructions = function->n_instructions;
-	for (uint32_t event = 0; event < profile->code.events->len; event++)
+	for (uint32_t event = 0; event < lode_code_of(profile)->events->len; event++)
 		for (uint32_t k = 0; k < function->n_instructions; k++)
 			row->events[event] += lode_profile_event_value(
 				profile, event, function->first_instruction + k);
@@ -313,7 +313,7 @@ static void write_text(const List *self, const LodeListing *functions)
 	const LodeTerminal *terminal = &self->options->terminal;
 
 	lode_profile_lines_head_of_functions(
-		self->profile, self->profile->code.weight_event, terminal, self->out);
+		self->profile, lode_code_of(self->profile)->weight_event, terminal, self->out);
 	lode_call_lines_note(self->costs, terminal, self->out);
 	lode_call_lines_unnamed(self->costs, self->total, terminal, self->out);
 	fputc('\n', self->out);
@@ -351,12 +351,13 @@ bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 		.out = out};
 
 	choose_rows(&self);
-	g_autofree const char **events = g_new(const char *, profile->code.events->len + 1);
-	for (uint32_t i = 0; i < profile->code.events->len; i++)
+	g_autofree const char **events = g_new(
+		const char *, lode_code_of(profile)->events->len + 1);
+	for (uint32_t i = 0; i < lode_code_of(profile)->events->len; i++)
 		events[i] = lode_profile_event(profile, i)->name;
 	LodeColumns columns;
 	lode_columns_repeat(
-		&lode_function_list_columns, events, profile->code.events->len, &columns);
+		&lode_function_list_columns, events, lode_code_of(profile)->events->len, &columns);
 	const LodeListing listing = {
 		.columns = &columns,
 		.n_rows = self.end - self.first,

@@ -2,7 +2,8 @@
 /* Lines of sources: what their instructions cost, and what all costs that they call. */
 #include "analyses/calls/function_costs.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/stacks.h"
 #include "views/calls/call_lines.h"
 #include "views/code/function_list.h"
 #include "views/figures/profile_figures.h"
@@ -69,12 +70,12 @@ static void add_self(List *self, uint32_t event)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->code.instructions->len && event != LODE_NONE; i++) {
+	for (guint i = 0; i < lode_code_of(profile)->instructions->len && event != LODE_NONE; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
 		if (one->location == LODE_NONE)
 			continue;
 		const LodeLocation *location = &LODE_AT(
-			profile->code.locations, LodeLocation, one->location);
+			lode_code_of(profile)->locations, LodeLocation, one->location);
 		uint32_t number = number_of(self, location->file, location->line);
 		if (number != LODE_NONE)
 			line_at(self, number)->self += lode_profile_event_value(profile, event, i);
@@ -84,7 +85,7 @@ static void add_self(List *self, uint32_t event)
 /* A sample counts once for each line that is on its stack. */
 static void add_inclusive(List *self, const LodeFunctionCosts *costs)
 {
-	const LodeStacks *stacks = self->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->profile);
 
 	if (stacks == NULL || costs->source != LODE_CALLS_FROM_STACKS)
 		return;
@@ -186,7 +187,7 @@ static void write_list(const List *self, const LodeFunctionListOptions *options,
 		return;
 	}
 	lode_profile_lines_head_of_functions(
-		self->profile, self->profile->code.weight_event, &options->terminal, out);
+		self->profile, lode_code_of(self->profile)->weight_event, &options->terminal, out);
 	lode_call_lines_note(costs, &options->terminal, out);
 	fputc('\n', out);
 	if (all == 0)

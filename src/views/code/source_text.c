@@ -11,8 +11,8 @@
 #include "base/arrays/sort_order.h"
 #include "base/files/input_file.h"
 #include "images/dwarf/source_naming.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
 #include "views/form/shell_word.h"
 
 #include <errno.h>

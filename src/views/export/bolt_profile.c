@@ -7,7 +7,7 @@
  *
  * See llvm-project/bolt/include/bolt/Profile/DataAggregator.h.
  */
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/export/compiler_profile.h"
 #include "views/export/exported_binary.h"
 #include "views/form/format.h"
@@ -39,7 +39,7 @@ static void write_row(const Bolt *self, char kind, uint64_t from, uint64_t to, d
 /* Where a block ends and control goes on. */
 static void write_falls(const Bolt *self)
 {
-	for (uint32_t i = 0; i + 1 < self->profile->code.instructions->len; i++) {
+	for (uint32_t i = 0; i + 1 < lode_code_of(self->profile)->instructions->len; i++) {
 		const LodeInstruction *at = lode_profile_instruction(self->profile, i);
 		bool is_end = at[1].block != at->block && at[1].function == at->function;
 		uint64_t from = is_end && at->next_count > 0 ? address_of(self, i) : 0;
@@ -50,8 +50,10 @@ static void write_falls(const Bolt *self)
 
 static void write_edges(const Bolt *self)
 {
-	for (guint i = 0; i < self->profile->code.edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(self->profile->code.edges, LodeEdge, i);
+	const LodeCode *code = lode_code_of(self->profile);
+
+	for (guint i = 0; i < code->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(code->edges, LodeEdge, i);
 		uint64_t from = address_of(self, edge->source);
 		uint64_t to = address_of(self, edge->target);
 		bool is_fall = edge->kind == LODE_EDGE_FALL_THROUGH;

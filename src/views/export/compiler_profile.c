@@ -9,7 +9,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/export/exported_binary.h"
 #include "views/export/stack_export.h"
 
@@ -210,11 +210,11 @@ static const char *name_of(Builder *self, uint32_t index)
 static void add_calls(Builder *self, uint32_t line, uint32_t instruction)
 {
 	const LodeProfile *profile = self->profile;
-	const LodeEdge *edges = (const LodeEdge *)(const void *)profile->code.edges->data;
+	const LodeEdge *edges = (const LodeEdge *)(const void *)lode_code_of(profile)->edges->data;
 	guint at = (guint)LODE_PARTITION_POINT(
-		profile->code.edges->len, i, edges[i].source < instruction);
+		lode_code_of(profile)->edges->len, i, edges[i].source < instruction);
 
-	for (; at < profile->code.edges->len && edges[at].source == instruction; at++) {
+	for (; at < lode_code_of(profile)->edges->len && edges[at].source == instruction; at++) {
 		if (edges[at].kind != LODE_EDGE_CALL || edges[at].count <= 0)
 			continue;
 		const char *name = name_of(
@@ -257,7 +257,7 @@ static GArray *find_places(const LodeProfile *profile, uint32_t image)
 {
 	GArray *places = g_array_new(FALSE, FALSE, sizeof(Place));
 
-	for (uint32_t i = 0; i < profile->code.instructions->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(profile)->instructions->len; i++) {
 		const LodeInstruction *instruction = lode_profile_instruction(profile, i);
 		const Place place = {.address = instruction->address,
 			.count = lode_exported_binary_count(profile, i),
@@ -451,7 +451,7 @@ static void init(Builder *self, const LodeProfile *profile, LodeCompiler compile
 		.nodes = g_array_new(FALSE, FALSE, sizeof(Node)),
 		.lines = g_array_new(FALSE, FALSE, sizeof(Line)),
 		.calls = g_array_new(FALSE, FALSE, sizeof(Call)),
-		.names_of = g_new0(const char *, MAX(profile->code.functions->len, 1)),
+		.names_of = g_new0(const char *, MAX(lode_code_of(profile)->functions->len, 1)),
 	};
 	lode_id_cache_init(&self->node_ids);
 	lode_id_cache_init(&self->line_ids);

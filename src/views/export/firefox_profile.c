@@ -11,7 +11,8 @@
 #include "base/arrays/name_table.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/json_stream.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/run/program_run.h"
 #include "model/stacks.h"
 #include "views/export/firefox_markers.h"
 #include "views/form/format.h"
@@ -464,8 +465,10 @@ static void write_meta(Firefox *self)
 	lode_json_member_begin(json, "meta", '{');
 	lode_json_member_number(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	lode_json_member_number(json, "version", GECKO_VERSION);
-	lode_json_member_string(
-		json, "product", profile->run.program != NULL ? profile->run.program : "lode");
+	lode_json_member_string(json, "product",
+		lode_program_run_of(profile)->program != NULL
+			? lode_program_run_of(profile)->program
+			: "lode");
 	lode_json_member_string(json, "importedFrom", "lode");
 	lode_json_member_number(json, "interval", find_interval(self->export));
 	lode_json_member_number(json, "startTime", 0);

@@ -10,7 +10,8 @@
 
 #include "base/arrays/name_table.h"
 #include "base/error.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 #include "model/stacks.h"
 #include "views/form/format.h"
 #include "views/profile.pb-c.h" /* of profile.proto */
@@ -48,7 +49,7 @@ static const char *find_build_id(const LodeProfile *profile, const char *path)
 {
 	const LodeImage *found = NULL;
 
-	for (guint i = 0; i < profile->code.images->len; i++) {
+	for (guint i = 0; i < lode_code_of(profile)->images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (g_strcmp0(image->path, path) != 0)
 			continue;
@@ -257,7 +258,7 @@ static bool write_compressed(const uint8_t *bytes, size_t size, FILE *out, GErro
 static void add_program(Pprof *self)
 {
 	const LodeStacks *stacks = self->export->stacks;
-	const char *program = self->export->profile->run.program;
+	const char *program = lode_program_run_of(self->export->profile)->program;
 	g_autofree char *path = program != NULL ? g_strndup(program, strcspn(program, " ")) : NULL;
 
 	for (guint i = 0; path != NULL && i < stacks->frames->len; i++) {
@@ -276,10 +277,12 @@ static void describe(Pprof *self, LodePprof__Profile *message)
 	int64_t *comments = keep(self, g_new(int64_t, 2));
 
 	message->comment = comments;
-	if (profile->run.program != NULL)
-		comments[message->n_comment++] = string_id(self, profile->run.program);
-	if (profile->run.creator != NULL)
-		comments[message->n_comment++] = string_id(self, profile->run.creator);
+	if (lode_program_run_of(profile)->program != NULL)
+		comments[message->n_comment++] = string_id(
+			self, lode_program_run_of(profile)->program);
+	if (lode_program_run_of(profile)->creator != NULL)
+		comments[message->n_comment++] = string_id(
+			self, lode_program_run_of(profile)->creator);
 	message->default_sample_type = string_id(
 		self, lode_profile_event(profile, self->export->weight)->name);
 }

@@ -3,7 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/causes.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/waits.h"
 #include "views/figures/profile_figures.h"
 
@@ -22,7 +22,7 @@ static bool is_clock(const char *event)
 /* The event that latency and the time in the kernel are made of: the first that weighs time. */
 static const char *clocked_event(const LodeProfile *profile)
 {
-	for (uint32_t i = 0; i < profile->code.events->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(profile)->events->len; i++) {
 		const char *name = lode_profile_event(profile, i)->name;
 		if (is_clock(name) || strstr(name, "cycles") != NULL)
 			return name;

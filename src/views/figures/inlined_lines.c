@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/figures/inlined_lines.h"
 
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/form/function_name.h"
 
 enum { MAX_LINES = 4 };

@@ -2,7 +2,7 @@
 #include "views/findings/comparison_diagnoses.h"
 
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"

@@ -2,8 +2,8 @@
 #include "views/findings/diagnosis_lines.h"
 
 #include "base/text/number_format.h"
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
 #include "views/figures/inlined_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/declared_columns.h"

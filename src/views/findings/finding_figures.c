@@ -3,8 +3,8 @@
 
 #include "base/text/words.h"
 #include "model/causes.h"
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
 #include "views/figures/event_values.h"
 #include "views/figures/inlined_lines.h"
 #include "views/figures/profile_figures.h"
@@ -88,8 +88,10 @@ void lode_finding_append_place(GString *out, const LodeProfile *profile, const L
 	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
 	const LodeFunction *function = lode_profile_function(profile, one->function);
 	uint32_t line = lode_own_lines_find(own, instruction);
-	const LodeLocation *location =
-		line != LODE_NONE ? &LODE_AT(profile->code.locations, LodeLocation, line) : NULL;
+	const LodeLocation *location = line != LODE_NONE
+	                                       ? &LODE_AT(lode_code_of(profile)->locations,
+							 LodeLocation, line)
+	                                       : NULL;
 	g_autoptr(GArray) chain = lode_own_lines_chain(own, instruction);
 
 	if (terminal != NULL && chain->len > 1) {
@@ -152,9 +154,10 @@ void lode_finding_places_json(const LodeFindingPlace *places, guint n, const Lod
 		uint32_t index = places[i].instruction, line = lode_own_lines_find(own, index);
 		const LodeInstruction *one = lode_profile_instruction(profile, index);
 		const LodeFunction *function = lode_profile_function(profile, one->function);
-		const LodeLocation *location = line != LODE_NONE ? &LODE_AT(profile->code.locations,
-									   LodeLocation, line)
-		                                                 : NULL;
+		const LodeLocation *location = line != LODE_NONE
+		                                       ? &LODE_AT(lode_code_of(profile)->locations,
+								 LodeLocation, line)
+		                                       : NULL;
 		g_autoptr(GArray) chain = lode_own_lines_chain(own, index);
 		const PlaceRow row = {function->name,
 			lode_profile_image(profile, function->image)->path,

@@ -6,9 +6,9 @@
 #include "views/findings/report_text.h"
 
 #include "base/text/number_format.h"
+#include "model/code.h"
 #include "model/index.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
 #include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"

@@ -3,8 +3,9 @@
 #include "analyses/calls/services.h"
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
+#include "model/index.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
+#include "model/stacks.h"
 #include "views/calls/call_lines.h"
 #include "views/figures/profile_figures.h"
 #include "views/findings/top_functions.h"
@@ -64,7 +65,7 @@ static const char *name_below(const LodeFunctionCost *one)
 static void add_samples(Lines *self)
 {
 	const LodeFunctionCosts *costs = self->costs;
-	const LodeStacks *stacks = costs->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(costs->profile);
 	g_autofree uint32_t *owners = lode_script_lines_owners(costs);
 
 	for (guint i = 0; i < stacks->samples->len; i++) {

@@ -2,7 +2,8 @@
 #include "views/findings/top_functions.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/stacks.h"
 #include "views/calls/call_lines.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
@@ -165,7 +166,8 @@ static void choose_rows(LodeTopFunctions *self)
 		has_entries |= cost->n == 0;
 		g_array_append_val(self->rows, row);
 	}
-	for (uint32_t i = 0; i < self->functions->costs->profile->code.functions->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(self->functions->costs->profile)->functions->len;
+		i++) {
 		const LodeFunctionCost *cost = lode_function_cost_at(self->functions->costs, i);
 		const Row row = {.function = i,
 			.self = cost->self,
@@ -298,7 +300,7 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 static bool lacks_callers(const LodeTopFunctions *self)
 {
 	if (lode_call_lines_advice(self->functions->costs) == NULL ||
-		self->functions->costs->profile->stacks == NULL)
+		lode_stacks_of(self->functions->costs->profile) == NULL)
 		return false;
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &g_array_index(self->rows, Row, i);
@@ -323,7 +325,7 @@ static void put_notes(const LodeTopFunctions *self, const LodeTerminal *terminal
 void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeProfile *profile = self->functions->costs->profile;
-	bool are_graphs = profile->code.images->len > 0 &&
+	bool are_graphs = lode_code_of(profile)->images->len > 0 &&
 	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	const char *title = are_graphs ? "graph" : "function";
 	const LodeTableColumn columns[] = {{"self"}, {"inclusive"}, {title, .is_text = true}};

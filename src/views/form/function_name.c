@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/form/function_name.h"
 
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/form/display_text.h"
 
 #include <glib.h>

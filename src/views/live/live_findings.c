@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_findings.h"
 
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
 #include "views/form/function_name.h"
 
 enum { MAX_FINDINGS = 12 };

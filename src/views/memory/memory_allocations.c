@@ -3,7 +3,8 @@
 #include "views/memory/memory_allocations.h"
 
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/memory.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
@@ -83,8 +84,10 @@ static const LodeAllocationUseRow *row_at(const LodeAllocationUse *use, size_t r
 static const LodeAllocationCall *call_of(
 	const LodeProfile *profile, const LodeAllocationUseRow *row)
 {
-	return row->call < profile->memory->calls->len
-	               ? &LODE_AT(profile->memory->calls, LodeAllocationCall, row->call)
+	const LodeMemory *memory = lode_memory_of(profile);
+
+	return row->call < memory->calls->len
+	               ? &LODE_AT(memory->calls, LodeAllocationCall, row->call)
 	               : NULL;
 }
 
@@ -92,7 +95,7 @@ static const LodeAllocationCall *call_of(
  * allocator is called there. The C library's own are left out where they have no name. */
 static char *skipped_text(const LodeProfile *profile, const LodeAllocationUseRow *row)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	const LodeAllocationCall *call = call_of(profile, row);
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	GString *text;
@@ -160,8 +163,10 @@ static void fill_row(size_t number, void *out, const void *user_data)
 	row->of = *row_at(use, number);
 	const LodeAllocationCall *call = call_of(profile, &row->of);
 	bool is_site = row->of.kind == LODE_ALLOCATION_ROW_SITE;
-	if (row->of.site < profile->memory->sites->len)
-		row->site = LODE_AT(profile->memory->sites, LodeAllocationSite, row->of.site).name;
+	if (row->of.site < lode_memory_of(profile)->sites->len)
+		row->site = LODE_AT(
+			lode_memory_of(profile)->sites, LodeAllocationSite, row->of.site)
+		                    .name;
 	row->function = call != NULL ? call->function : NULL;
 	row->place = call != NULL ? call->place : NULL;
 	row->skipped = skipped_text(profile, &row->of);

@@ -3,8 +3,8 @@
 #include "views/memory/memory_callers.h"
 
 #include "base/text/number_format.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
@@ -37,7 +37,7 @@ const LodeColumns lode_memory_callers_columns = LODE_COLUMNS("rows", columns, Ro
 static const LodeAccessCall *call_of(const LodeProfile *profile, const LodeAccessCallersRow *row)
 {
 	return row->call != LODE_NONE
-	               ? &LODE_AT(profile->memory->access_calls, LodeAccessCall, row->call)
+	               ? &LODE_AT(lode_memory_of(profile)->access_calls, LodeAccessCall, row->call)
 	               : NULL;
 }
 
@@ -60,7 +60,7 @@ static void fill_row(size_t number, void *out, const void *user_data)
 
 	row->of = LODE_AT(callers->rows, LodeAccessCallersRow, number);
 	const LodeAccessCall *call = call_of(document->profile, &row->of);
-	row->object = lode_memory_object_name(document->profile->memory, row->of.object);
+	row->object = lode_memory_object_name(lode_memory_of(document->profile), row->of.object);
 	row->function = call != NULL ? call->function : NULL;
 	row->place = call != NULL ? call->place : NULL;
 	row->share = lode_share_of(row->of.weight, callers->weight);

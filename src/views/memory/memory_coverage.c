@@ -4,7 +4,9 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/memory.h"
+#include "model/run/program_run.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
@@ -64,6 +66,7 @@ static char *line_of_all(const LodeAddressLoss *all)
 /* Where the lost ones lie, as far as that is known; NULL: too few to say. */
 static char *line_of_ranges(const LodeProfile *profile, const LodeAddressLosses *losses)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	double all = losses->all.total.weight;
 	GString *line;
 
@@ -74,10 +77,10 @@ static char *line_of_ranges(const LodeProfile *profile, const LodeAddressLosses 
 		LODE_SHARE_TEXT(lode_share_of(losses->all.lost_ranged.weight, all)));
 	for (guint i = 0; i < MIN(losses->objects->len, OBJECTS_SHOWN); i++) {
 		const LodeLostObject *lost = &LODE_AT(losses->objects, LodeLostObject, i);
-		const char *name = lost->object != LODE_NONE ? LODE_AT(profile->memory->objects,
-								       LodeDataObject, lost->object)
-		                                                       .name
-		                                             : "?";
+		const char *name =
+			lost->object != LODE_NONE
+				? LODE_AT(memory->objects, LodeDataObject, lost->object).name
+				: "?";
 		g_string_append_printf(line, "%s %s in %s %s of %s", i > 0 ? "," : "",
 			LODE_SHARE_TEXT(lode_share_of(lost->weight, all)),
 			LODE_COUNT_TEXT(lost->n_pages), lost->n_pages == 1 ? "page" : "pages",
@@ -338,9 +341,11 @@ static void write_table(const LodeProfile *profile, const LodeMemoryCoverage *co
 static void write_text(const LodeProfile *profile, const GArray *coverage,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
+	const LodeProgramRun *run = lode_program_run_of(profile);
+
 	lode_display_print(&options->terminal, out,
 		"%s · coverage of data addresses and data objects",
-		profile->run.program != NULL ? profile->run.program : "?");
+		run->program != NULL ? run->program : "?");
 	lode_memory_notes_losses(options->notes, &options->terminal, out);
 	if (coverage->len == 0)
 		fputs("\nNo samples.\n", out);

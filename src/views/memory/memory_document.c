@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/memory/memory_document.h"
 
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_totals.h"
 #include "views/profile/profile_json.h"
@@ -9,11 +9,12 @@
 static void write_text(const LodeMemoryDocument *self, const LodeListing *listing,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
+	const LodeProgramRun *run = lode_program_run_of(self->profile);
 	const LodeTerminal *terminal = &options->terminal;
 
 	lode_display_print(terminal, out, "%s · %s · weight: %s",
-		self->profile->run.program != NULL ? self->profile->run.program : "?",
-		self->subject, lode_totals_weight_text(options->notes));
+		run->program != NULL ? run->program : "?", self->subject,
+		lode_totals_weight_text(options->notes));
 	if (self->has_head)
 		lode_memory_notes_head(options->notes, terminal, out);
 	if (self->parts->write_lines != NULL)

@@ -8,8 +8,9 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
@@ -136,7 +137,7 @@ static void fill_cell(size_t number, void *out, const void *user_data)
 {
 	const Lines *lines = user_data;
 	const Tables *self = lines->tables;
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	const LodeHistogramCell *of = lines->cells->pdata[number];
 	LodeContent content = lode_cell_contents_main(self->contents, of->thread, of->address);
 	const char *mapping = lode_content_mapping_name(self->profile, &content);
@@ -416,7 +417,7 @@ static void put_threads(const Tables *self, FILE *out)
 
 static void put_head(const Tables *self, FILE *out)
 {
-	const char *program = self->profile->run.program;
+	const char *program = lode_program_run_of(self->profile)->program;
 
 	lode_display_print(&self->options->terminal, out, "%s · %s by %s of %s · weight: %s",
 		program != NULL ? program : "?",

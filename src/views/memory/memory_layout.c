@@ -4,8 +4,9 @@
 
 #include "analyses/memory/sample_attributes.h"
 #include "base/text/number_format.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
@@ -360,9 +361,10 @@ static void put_layout(
 static void write_text(const LodeProfile *profile, const GPtrArray *layouts,
 	const LodeMemoryViewOptions *options, FILE *out)
 {
+	const LodeProgramRun *run = lode_program_run_of(profile);
+
 	lode_display_print(&options->terminal, out, "%s · layout · weight: %s",
-		profile->run.program != NULL ? profile->run.program : "?",
-		lode_totals_weight_text(options->notes));
+		run->program != NULL ? run->program : "?", lode_totals_weight_text(options->notes));
 	if (layouts->len > 1)
 		lode_display_print(
 			&options->terminal, out, "%u types have this name.", layouts->len);

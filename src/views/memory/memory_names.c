@@ -2,14 +2,14 @@
 /* How the views of data addresses name threads, addresses and sizes. */
 #include "views/memory/memory_names.h"
 
+#include "model/code.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <math.h>
 
 static const LodeThread *find_thread(const LodeProfile *profile, uint32_t thread)
 {
-	const GArray *threads = profile->memory->threads;
+	const GArray *threads = lode_memory_of(profile)->threads;
 
 	return thread < threads->len ? &LODE_AT(threads, LodeThread, thread) : NULL;
 }
@@ -17,7 +17,7 @@ static const LodeThread *find_thread(const LodeProfile *profile, uint32_t thread
 /* Threads are sorted by process. */
 static bool has_processes(const LodeProfile *profile)
 {
-	const GArray *threads = profile->memory->threads;
+	const GArray *threads = lode_memory_of(profile)->threads;
 
 	return threads->len > 0 && LODE_AT(threads, LodeThread, 0).pid !=
 	                                   LODE_AT(threads, LodeThread, threads->len - 1).pid;
@@ -64,12 +64,13 @@ void lode_memory_thread_json(LodeJsonStream *json, const LodeProfile *profile, u
 
 char *lode_memory_place_text(const LodeProfile *profile, uint32_t function, uint32_t location)
 {
+	const LodeCode *code = lode_code_of(profile);
 	GString *text = g_string_new(NULL);
 
-	if (function < profile->code.functions->len)
+	if (function < code->functions->len)
 		g_string_append(text, lode_profile_function(profile, function)->name);
-	if (location < profile->code.locations->len) {
-		const LodeLocation *row = &LODE_AT(profile->code.locations, LodeLocation, location);
+	if (location < code->locations->len) {
+		const LodeLocation *row = &LODE_AT(code->locations, LodeLocation, location);
 		g_autofree char *base = row->file != NULL ? g_path_get_basename(row->file) : NULL;
 		if (base != NULL)
 			g_string_append_printf(

@@ -5,8 +5,8 @@
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/window_samples.h"
 #include "base/text/number_format.h"
+#include "model/code.h"
 #include "model/memory.h"
-#include "model/profile.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/memory/memory_coverage.h"
@@ -70,7 +70,7 @@ static void add_row(Count *count, const LodeMemorySample *sample, bool is_first)
 static char *name_others(const Count *count, const LodeProfile *profile)
 {
 	g_autofree bool *is_named = g_memdup2(
-		count->has_event, (profile->code.events->len + 1) * sizeof(bool));
+		count->has_event, (lode_code_of(profile)->events->len + 1) * sizeof(bool));
 	GString *names = g_string_new(NULL);
 
 	for (guint i = 0; i < count->memory->samples->len; i++) {
@@ -91,7 +91,7 @@ static void name_events(Count *count, const LodeProfile *profile)
 	g_autoptr(GString) names = g_string_new(NULL);
 
 	count->notes->event = LODE_NONE;
-	for (uint32_t i = 0; i < profile->code.events->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(profile)->events->len; i++) {
 		if (!count->has_event[i])
 			continue;
 		if (count->notes->n_events++ == 0)
@@ -109,9 +109,9 @@ static void name_events(Count *count, const LodeProfile *profile)
 void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
 	const uint32_t *samples, size_t n_samples)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
-	g_autofree bool *has_event = g_new0(bool, profile->code.events->len + 1);
+	g_autofree bool *has_event = g_new0(bool, lode_code_of(profile)->events->len + 1);
 	g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL);
 	Count count = {
 		self, memory, are_faults, has_event, lode_window_samples_event(profile), pids};

@@ -2,7 +2,8 @@
 #include "views/observed/mispredictions.h"
 
 #include "images/cores/core.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 #include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
 
@@ -13,22 +14,23 @@ static const double LEAST_RATE = 0.01;
 
 LodeMispredictions lode_mispredictions_of(const LodeProfile *profile)
 {
+	const LodeCode *code = lode_code_of(profile);
+	const LodeProgramRun *run = lode_program_run_of(profile);
 	LodeMispredictions self = {
-		.event = profile->run.frequency == LODE_FREQUENCY_EXACT
+		.event = run->frequency == LODE_FREQUENCY_EXACT
 	                         ? lode_profile_find_event(profile, "branch-miss")
 	                         : LODE_NONE};
-	double whole_ns = lode_profile_event_total(profile, profile->code.weight_event);
-	bool is_time = strcmp(lode_event_value_unit(profile, profile->code.weight_event), "ns") ==
-	               0;
+	double whole_ns = lode_profile_event_total(profile, code->weight_event);
+	bool is_time = strcmp(lode_event_value_unit(profile, code->weight_event), "ns") == 0;
 
-	if (self.event == LODE_NONE || !is_time || whole_ns <= 0 || profile->run.core == NULL ||
-		profile->run.cycles_per_ns <= 0)
+	if (self.event == LODE_NONE || !is_time || whole_ns <= 0 || run->core == NULL ||
+		run->cycles_per_ns <= 0)
 		return self;
-	g_autoptr(LodeCore) core = lode_core_named(profile->run.core);
-	double cycles = profile->run.mispredict_cycles > 0 ? profile->run.mispredict_cycles
+	g_autoptr(LodeCore) core = lode_core_named(run->core);
+	double cycles = run->mispredict_cycles > 0 ? run->mispredict_cycles
 	                : core != NULL                     ? core->mispredict
 	                                                   : 0;
-	self.share = cycles / profile->run.cycles_per_ns / whole_ns;
+	self.share = cycles / run->cycles_per_ns / whole_ns;
 	return self;
 }
 

@@ -4,9 +4,10 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
+#include "model/code.h"
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/function_name.h"
@@ -45,7 +46,7 @@ static void append_branch(const LodeProfile *profile, const LodeBranchShares *sh
 	else if (shares->counted >= 0)
 		g_string_append_printf(out, "taken %s (%s)",
 			lode_number_format_share(shares->counted, share),
-			lode_frequency_to_text(profile->run.frequency));
+			lode_frequency_to_text(lode_program_run_of(profile)->frequency));
 }
 
 /* "stride 4 in 75 %"; shares below 1 % take no room. */
@@ -110,7 +111,8 @@ static void append_calls(const LodeObservedInstruction *facts, GString *out)
 
 bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction, GString *out)
 {
-	const LodeObservedInstruction *facts = lode_windows_find(profile->windows, instruction);
+	const LodeObservedInstruction *facts = lode_windows_find(
+		lode_windows_of(profile), instruction);
 	LodeBranchShares shares = {0};
 	gsize length = out->len;
 
@@ -151,7 +153,7 @@ static GArray *edges_from(const LodeWindows *windows, uint32_t source)
 static void put_edges(
 	const LodeProfile *profile, uint32_t source, double followed, LodeJsonStream *json)
 {
-	g_autoptr(GArray) edges = edges_from(profile->windows, source);
+	g_autoptr(GArray) edges = edges_from(lode_windows_of(profile), source);
 	uint32_t function = lode_profile_instruction(profile, source)->function;
 
 	lode_json_member_number(json, "n_edges", edges->len);
@@ -174,15 +176,16 @@ static void put_edges(
 
 LodeObservedCells lode_observed_cells(const LodeProfile *profile, uint32_t instruction)
 {
+	const LodeWindows *windows = lode_windows_of(profile);
 	LodeObservedCells cells = {.taken = (double)NAN, .taken_by_edges = (double)NAN};
 	LodeBranchShares shares = {.counted = -1};
 
 	if (instruction == LODE_NONE)
 		return cells;
-	const LodeObservedInstruction *found = lode_windows_find(profile->windows, instruction);
+	const LodeObservedInstruction *found = lode_windows_find(windows, instruction);
 	if (found != NULL)
 		cells.facts = *found;
-	cells.followed = lode_windows_outcomes(profile->windows, instruction);
+	cells.followed = lode_windows_outcomes(windows, instruction);
 	cells.is_observed = cells.followed >= LODE_OBSERVED_STEPS;
 	lode_branch_shares_find(profile, instruction, &shares);
 	if (shares.outcomes > 0)
@@ -240,7 +243,7 @@ void lode_observed_facts_json(
 {
 	const LodeObservedCells cells = lode_observed_cells(profile, instruction);
 	bool is_found = instruction != LODE_NONE &&
-	                lode_windows_find(profile->windows, instruction) != NULL;
+	                lode_windows_find(lode_windows_of(profile), instruction) != NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_json_key(json, "observed");

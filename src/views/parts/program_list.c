@@ -2,7 +2,7 @@
 #include "views/parts/program_list.h"
 
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 #include "views/export/stack_export.h"
@@ -165,8 +165,9 @@ static gint compare_begins(const void *left, const void *right, void *processes)
  * order in which they were started. The caller unrefs it. */
 static GHashTable *find_processes(GArray *shares, const LodeProfile *profile)
 {
+	const LodeWaits *waits = lode_waits_of(profile);
 	GHashTable *processes = g_hash_table_new(NULL, NULL);
-	const GArray *list = profile->waits != NULL ? profile->waits->processes : NULL;
+	const GArray *list = waits != NULL ? waits->processes : NULL;
 	g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
 
 	for (guint i = 0; i < shares->len; i++)
@@ -186,8 +187,10 @@ static GHashTable *find_processes(GArray *shares, const LodeProfile *profile)
 
 void lode_program_list_put_event(LodeJsonStream *json, const LodeProfile *profile)
 {
+	const LodeStacks *stacks = lode_stacks_of(profile);
+
 	lode_json_member_string(json, "event",
-		profile->stacks != NULL && profile->stacks->samples->len > 0
+		stacks != NULL && stacks->samples->len > 0
 			? lode_profile_event(profile, lode_program_shares_event(profile))->name
 			: NULL);
 }
@@ -195,11 +198,11 @@ void lode_program_list_put_event(LodeJsonStream *json, const LodeProfile *profil
 bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOptions *options,
 	FILE *out, GError **error)
 {
+	const LodeWaits *waits = lode_waits_of(profile);
 	g_autoptr(GArray) shares = lode_program_shares_new(profile, options->by, NULL);
-	const GArray *programs = options->by == LODE_PROGRAMS_BY_COMMAND &&
-	                                         profile->waits != NULL &&
-	                                         profile->waits->programs->len > 0
-	                                 ? profile->waits->programs
+	const GArray *programs = options->by == LODE_PROGRAMS_BY_COMMAND && waits != NULL &&
+	                                         waits->programs->len > 0
+	                                 ? waits->programs
 	                                 : NULL;
 	g_autoptr(GHashTable) processes = options->by == LODE_PROGRAMS_BY_PID
 	                                          ? find_processes(shares, profile)
@@ -221,7 +224,7 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 
 	if (options->format == LODE_VIEW_TEXT) {
 		lode_profile_lines_head(
-			profile, profile->code.weight_event, &options->terminal, out);
+			profile, lode_code_of(profile)->weight_event, &options->terminal, out);
 		fputc('\n', out);
 		write_text(&self, &listing, out);
 		return lode_view_flush(out, error);

@@ -6,8 +6,8 @@
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"
 #include "base/text/number_format.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 #include "views/figures/profile_figures.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
@@ -144,7 +144,7 @@ static GPtrArray *name_objects(const Finder *self, const LodeAddressSegment *seg
 {
 	g_autoptr(GArray) contents = lode_cell_contents_between(
 		self->contents, LODE_NONE, segment->first, segment->last - (self->granularity - 1));
-	const GArray *objects = self->profile->memory->objects;
+	const GArray *objects = lode_memory_of(self->profile)->objects;
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	guint n_more = 0;
 

@@ -6,19 +6,19 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <string.h>
 
 static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t number)
 {
-	return &LODE_AT(profile->memory->samples, LodeMemorySample, number);
+	return &LODE_AT(lode_memory_of(profile)->samples, LodeMemorySample, number);
 }
 
 static GArray *find_threads(const LodeProfile *profile, const GArray *samples)
 {
-	guint n = profile->memory->threads->len;
+	guint n = lode_memory_of(profile)->threads->len;
 	g_autofree bool *is_seen = g_new0(bool, n + 1);
 	GArray *threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
@@ -150,6 +150,7 @@ struct LodeMemoryGridParts {
 LodeMemoryGridParts *lode_memory_grid_parts_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, const LodeProgress *progress)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autoptr(LodeMemoryGridParts) self = g_new0(LodeMemoryGridParts, 1);
 	GArray *by_time = choose(profile, samples, n_samples, progress);
 	guint n_ordered = MIN(by_time->len, 1);
@@ -164,8 +165,8 @@ LodeMemoryGridParts *lode_memory_grid_parts_new(const LodeProfile *profile, cons
 	if (n_ordered < by_time->len)
 		g_array_sort_with_data(by_time, compare_times, (void *)profile);
 	self->threads = find_threads(profile, by_time);
-	self->is_traced = lode_memory_is_traced(profile->memory);
-	self->first_ns = lode_sample_first_time(profile->memory);
+	self->is_traced = lode_memory_is_traced(memory);
+	self->first_ns = lode_sample_first_time(memory);
 	return lode_progress_is_cancelled(progress) ? NULL : g_steal_pointer(&self);
 }
 
@@ -285,7 +286,7 @@ LODE_ORDER(heaviest_first, LodeObjectExtent, LODE_DESCENDING(weight), LODE_ASCEN
 /* Mappings have names of their own. */
 static void find_extents(LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
 {
-	const GArray *objects = profile->memory->objects;
+	const GArray *objects = lode_memory_of(profile)->objects;
 	g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL); /* object → place + 1 */
 
 	for (guint i = 0; i < chosen->len; i++) {
@@ -351,7 +352,7 @@ LodeMemoryGrid *lode_memory_grid_new(const LodeProfile *profile, const uint32_t 
 	g_autoptr(LodeMemoryGrid) self = g_new0(LodeMemoryGrid, 1);
 	self->axis = lode_address_axis_new(profile, cells, n_cells, contents, granularity);
 	self->extents = g_array_new(FALSE, FALSE, sizeof(LodeObjectExtent));
-	self->is_traced = lode_memory_is_traced(profile->memory);
+	self->is_traced = lode_memory_is_traced(lode_memory_of(profile));
 	take_threads(self, find_threads(profile, chosen));
 	find_times(self, profile, chosen);
 	return fill(self, profile, chosen, progress) ? g_steal_pointer(&self) : NULL;

@@ -4,8 +4,8 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 #include "views/form/format.h"
 #include "views/form/function_name.h"
 #include "views/memory/memory_names.h"
@@ -156,7 +156,7 @@ static void put_times(Heat *self)
 		unit = lode_memory_grid_time_unit(grid);
 	lode_json_member_bool(json, "has_time", has_time);
 	/* As `time` in expressions. */
-	uint64_t first_ns = lode_sample_first_time(self->profile->memory);
+	uint64_t first_ns = lode_sample_first_time(lode_memory_of(self->profile));
 	lode_json_member_number(json, "begin", has_time ? (double)(grid->begin_ns - first_ns) : 0);
 	lode_json_member_number(json, "end", has_time ? (double)(grid->end_ns - first_ns) : 0);
 	lode_json_member_string(json, "time_title", unit.title);
@@ -172,7 +172,8 @@ static void put_names(Heat *self)
 	lode_json_member_begin(json, "names", '[');
 	for (guint i = 0; i < self->grid->extents->len; i++) {
 		const LodeObjectExtent *extent = &LODE_AT(self->grid->extents, LodeObjectExtent, i);
-		const char *name = lode_memory_object_name(self->profile->memory, extent->object);
+		const char *name = lode_memory_object_name(
+			lode_memory_of(self->profile), extent->object);
 		g_autofree char *brief = name != NULL ? lode_function_name_short(name) : NULL;
 		lode_json_begin(json, '[');
 		lode_json_string(json, name);

@@ -4,7 +4,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "views/memory/memory_coverage.h"
 #include "views/memory/memory_names.h"
 #include "views/pictures/memory_grid.h"
@@ -500,7 +500,7 @@ static void draw_time_panel(const Plot *self)
 static void draw_titles(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 15, .is_bold = true, .width = self->width - 2 * LEFT};
-	const char *program = self->profile->run.program;
+	const char *program = lode_program_run_of(self->profile)->program;
 	g_autofree char *facts = g_strdup_printf(
 		"%s sample%s with a data address · %s thread%s · by %s of %s · weight: %s%s",
 		LODE_COUNT_TEXT(self->grid->n_samples), self->grid->n_samples == 1 ? "" : "s",

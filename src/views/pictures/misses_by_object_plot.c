@@ -3,7 +3,8 @@
 #include "views/pictures/misses_by_object_plot.h"
 
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_legend.h"
@@ -103,6 +104,7 @@ static void draw_bar(const Plot *self, guint index)
 
 static void draw_titles(const Plot *self)
 {
+	const LodeProgramRun *run = lode_program_run_of(self->profile);
 	const LodePlotBox legend = {LEFT, LODE_PLOT_TITLES_HEIGHT + 6, PANEL_WIDTH, 0};
 	const LodePlotBox sheet = {MARGIN, 0, WIDTH - 2 * MARGIN, TOP};
 	static const char *const names[] = {"loads", "stores"};
@@ -113,8 +115,7 @@ static void draw_titles(const Plot *self)
 	g_autofree char *facts = g_strdup_printf("%s by data object · %s in all%s",
 		event_name(self), LODE_COUNT_TEXT(self->groups->total), rest);
 
-	lode_plot_titles(self->cairo, &sheet,
-		self->profile->run.program != NULL ? self->profile->run.program : "?", facts);
+	lode_plot_titles(self->cairo, &sheet, run->program != NULL ? run->program : "?", facts);
 	lode_plot_legend(self->cairo, &legend, names, G_N_ELEMENTS(names));
 }
 

@@ -4,7 +4,7 @@
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/fact_rows.h"
@@ -95,7 +95,7 @@ static bool has_unseen(const LodePlacementProposal *self)
 
 static uint32_t ordinal_of(const Summary *self, const LodeAddressLoss *loss)
 {
-	return LODE_AT(self->profile->memory->threads, LodeThread, loss->thread).ordinal;
+	return LODE_AT(lode_memory_of(self->profile)->threads, LodeThread, loss->thread).ordinal;
 }
 
 static char *end_of_thread(const LodeAddressLoss *loss, const void *user_data)
@@ -157,7 +157,7 @@ static void note_samples(Summary *self)
 		matrix->event, LODE_COUNT_TEXT(matrix->pages->len),
 		matrix->pages->len == 1 ? "" : "s",
 		is_of_windows ? "; these are accesses in windows, executed step by step"
-		: self->profile->memory->is_stall_weighted
+		: lode_memory_of(self->profile)->is_stall_weighted
 			? "; timer samples weigh the time that accesses take, not their number"
 			: "");
 	if (matrix->unresolved_weight > 0)
@@ -299,7 +299,9 @@ static void write_head(Summary *self)
 	const LodePlacementProposal *proposal = self->proposal;
 	bool is_ascii = self->options->terminal.is_ascii;
 	g_autofree char *program = lode_display_text(
-		self->profile->run.program != NULL ? self->profile->run.program : "unknown",
+		lode_program_run_of(self->profile)->program != NULL
+			? lode_program_run_of(self->profile)->program
+			: "unknown",
 		is_ascii);
 	g_autofree char *machine = lode_display_text(proposal->topology->description, is_ascii);
 
@@ -505,7 +507,7 @@ static void write_json(Summary *self)
 
 	lode_json_stream_init(&json, self->out);
 	lode_json_begin(&json, '{');
-	lode_json_member_string(&json, "program", self->profile->run.program);
+	lode_json_member_string(&json, "program", lode_program_run_of(self->profile)->program);
 	lode_json_member_number(&json, "process", proposal->matrix->pid);
 	lode_json_member_string(&json, "event", proposal->matrix->event);
 	lode_json_member_number(&json, "weight", proposal->matrix->weight);
@@ -550,6 +552,7 @@ bool lode_placement_summary_write(const LodeProfile *profile, const LodePlacemen
 char *lode_placement_summary_comment(
 	const LodeProfile *profile, const LodePlacementProposal *proposal)
 {
+	const LodeProgramRun *run = lode_program_run_of(profile);
 	g_autofree char *bounds = policy_bounds(proposal, proposal->policy);
 	g_autofree char *unseen =
 		has_unseen(proposal)
@@ -564,7 +567,7 @@ char *lode_placement_summary_comment(
 		"policy %s, for %s\n"
 		"local accesses, by the samples of %s with an address: %s; without it (first "
 		"touch) %s; all interleaved %s%s",
-		profile->run.program != NULL ? profile->run.program : "an unknown program",
+		run->program != NULL ? run->program : "an unknown program",
 		lode_placement_policy_to_text(proposal->policy), proposal->topology->description,
 		proposal->matrix->event, LODE_SHARE_TEXT(local_share(proposal, proposal->policy)),
 		LODE_SHARE_TEXT(local_share(proposal, LODE_PLACEMENT_FIRST_TOUCH)),

@@ -2,7 +2,7 @@
 #include "views/profile/missing_files.h"
 
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "views/figures/profile_figures.h"
 
 const char lode_missing_files_remedy[] =
@@ -14,12 +14,13 @@ LODE_ORDER(compare_files, LodeMissingFile, LODE_DESCENDING(value), LODE_ASCENDIN
 
 GArray *lode_missing_files_new(const LodeProfile *profile)
 {
+	const LodeCode *code = lode_code_of(profile);
 	GArray *files = g_array_new(FALSE, FALSE, sizeof(LodeMissingFile));
-	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->code.weight_event);
-	double total = lode_profile_event_total(profile, profile->code.weight_event);
-	g_autofree bool *is_known = g_new0(bool, profile->code.images->len + 1);
+	g_autoptr(GArray) values = lode_profile_image_values(profile, code->weight_event);
+	double total = lode_profile_event_total(profile, code->weight_event);
+	g_autofree bool *is_known = g_new0(bool, code->images->len + 1);
 
-	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
+	for (uint32_t i = 0; i < code->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		is_known[function->image] |= function->code != NULL ||
 		                             function->source != LODE_FUNCTION_RECORDED;

@@ -4,7 +4,8 @@
 #include "analyses/parts/program_shares.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
+#include "model/stacks.h"
 #include "model/waits.h"
 #include "views/profile/wait_lines.h"
 
@@ -129,12 +130,12 @@ static void append_shares(GString *text, const LodeProfile *profile)
 char *lode_profile_programs(const LodeProfile *profile)
 {
 	GString *text = g_string_new(NULL);
-	const LodeWaits *waits = profile->waits;
+	const LodeWaits *waits = lode_waits_of(profile);
 
 	if (lode_waits_have_processes(waits)) {
-		append_times(text, waits, profile->run.n_processors);
+		append_times(text, waits, lode_program_run_of(profile)->n_processors);
 		append_alone(text, waits);
-	} else if (profile->stacks != NULL) {
+	} else if (lode_stacks_of(profile) != NULL) {
 		append_shares(text, profile);
 	}
 	return g_string_free(text, text->len == 0);

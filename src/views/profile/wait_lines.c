@@ -3,7 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/waits.h"
 #include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
@@ -89,7 +89,7 @@ static void append_part(
 static char *describe(const LodeProfile *profile, const GArray *parts, bool is_of_path, double all,
 	const LodeTerminal *terminal)
 {
-	const LodeWaits *waits = profile->waits;
+	const LodeWaits *waits = lode_waits_of(profile);
 	double running = is_of_path ? waits->path_running_ns : waits->running_ns, waiting = 0,
 	       shown = 0;
 	GString *text = g_string_new(NULL);
@@ -137,7 +137,7 @@ static char *describe_programs(
 
 char *lode_waits_head(const LodeProfile *profile, const LodeTerminal *terminal)
 {
-	const LodeWaits *waits = profile->waits;
+	const LodeWaits *waits = lode_waits_of(profile);
 	char *text = NULL;
 
 	if (waits == NULL || !(waits->clock_ns > 0))

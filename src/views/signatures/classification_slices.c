@@ -3,7 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "ingest/time_slices.h"
-#include "model/profile.h"
+#include "model/index.h"
 #include "views/form/declared_columns.h"
 
 #include <math.h>

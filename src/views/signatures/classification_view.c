@@ -2,7 +2,8 @@
 #include "views/signatures/classification_view.h"
 
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
@@ -139,7 +140,7 @@ static void write_verdict(const View *self)
 	else {
 		if (found->is_few)
 			fprintf(self->out, "too few samples (%.0f) to say; nearest is ",
-				self->profile->run.n_samples);
+				lode_program_run_of(self->profile)->n_samples);
 		else
 			fputs("unknown, none of these; nearest is ", self->out);
 		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_PLAIN);
@@ -324,6 +325,7 @@ static void write_rest(const View *self)
 
 static void write_notes(const View *self)
 {
+	const LodeProgramRun *run = lode_program_run_of(self->profile);
 	const LodeSignature *first = g_ptr_array_index(self->signatures, 0);
 
 	if (self->found->covered < 0.99)
@@ -332,12 +334,12 @@ static void write_notes(const View *self)
 			self->found->is_time ? "time is" : "executions are");
 	for (guint j = 0; j < self->signatures->len; j++) {
 		const LodeSignature *other = g_ptr_array_index(self->signatures, j);
-		if (other->frequency == self->profile->run.frequency)
+		if (other->frequency == run->frequency)
 			continue;
 		fprintf(self->out,
 			"\nthe profile's executions are %s, those of %s are %s: distances are "
 			"larger than among profiles of one kind\n",
-			lode_frequency_to_text(self->profile->run.frequency),
+			lode_frequency_to_text(run->frequency),
 			first == other ? "signatures" : "some signatures",
 			lode_frequency_to_text(other->frequency));
 		return;

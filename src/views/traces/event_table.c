@@ -4,7 +4,8 @@
 
 #include "analyses/memory/simulated_events.h"
 #include "base/text/number_format.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 
@@ -104,12 +105,13 @@ static void write_classes(const LodeProfile *profile, const LodeTerminal *termin
 static void write_text(const LodeProfile *profile, const LodeEventGroups *groups,
 	const LodeListing *listing, const LodeEventTableOptions *options, FILE *out)
 {
+	const LodeProgramRun *run = lode_program_run_of(profile);
 	const LodeEvent *event = lode_profile_event(profile, groups->event);
 	bool is_of_data = lode_event_by_is_of_data(groups->by);
 	Table self = {groups, &options->terminal, is_of_data};
 
 	lode_display_print(&options->terminal, out, "%s · %s by %s · %s in all%s%s",
-		profile->run.program != NULL ? profile->run.program : "?", event->name,
+		run->program != NULL ? run->program : "?", event->name,
 		lode_event_by_to_text(groups->by), LODE_COUNT_TEXT(groups->total),
 		event->description != NULL ? " · " : "",
 		event->description != NULL ? event->description : "");
@@ -133,7 +135,7 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 
 	lode_json_stream_init(&json, out);
 	lode_json_begin(&json, '{');
-	lode_json_member_string(&json, "program", profile->run.program);
+	lode_json_member_string(&json, "program", lode_program_run_of(profile)->program);
 	lode_json_member_string(&json, "event", lode_profile_event(profile, groups->event)->name);
 	lode_json_member_string(&json, "by", lode_event_by_to_text(groups->by));
 	lode_json_member_number(&json, "total", groups->total);

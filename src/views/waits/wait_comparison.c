@@ -3,7 +3,7 @@
 
 #include "analyses/waits/wait_groups.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/waits.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/profile/wait_lines.h"
@@ -89,13 +89,13 @@ static bool compare(Compared *self, const LodeProfile *const profiles[2], const 
 		numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	double clock = 0;
 
-	if (profiles[0]->waits == NULL || profiles[1]->waits == NULL)
+	if (lode_waits_of(profiles[0]) == NULL || lode_waits_of(profiles[1]) == NULL)
 		return false;
 	self->rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	for (int side = 0; side < 2; side++) {
 		g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profiles[side], own);
 		self->groups[side] = lode_wait_groups_new(profiles[side], lines);
-		clock = MAX(clock, profiles[side]->waits->clock_ns / 1e9);
+		clock = MAX(clock, lode_waits_of(profiles[side])->clock_ns / 1e9);
 		add_groups(self, side, numbers);
 	}
 	for (guint i = 0; i < self->rows->len; i++) {

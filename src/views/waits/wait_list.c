@@ -5,8 +5,9 @@
 #include "analyses/waits/wait_groups.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/code.h"
 #include "model/index.h"
-#include "model/profile.h"
+#include "model/waits.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
@@ -198,7 +199,7 @@ static double exact_share(const LodeWaits *waits)
 
 static void put_head(const List *self, FILE *out)
 {
-	const LodeWaits *waits = self->profile->waits;
+	const LodeWaits *waits = lode_waits_of(self->profile);
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autoptr(GString) text = g_string_new(NULL);
 
@@ -282,7 +283,8 @@ static void write_text(List *self, LodeListing *listing, FILE *out)
 		}
 	}
 	listing->n_rows = self->shown->len;
-	lode_profile_lines_head(self->profile, self->profile->code.weight_event, terminal, out);
+	lode_profile_lines_head(
+		self->profile, lode_code_of(self->profile)->weight_event, terminal, out);
 	put_head(self, out);
 	fputc('\n', out);
 	if (listing->n_rows > 0)
@@ -301,14 +303,14 @@ static void write_text(List *self, LodeListing *listing, FILE *out)
 bool lode_wait_list_write(
 	const LodeProfile *profile, const LodeWaitListOptions *options, FILE *out, GError **error)
 {
-	if (profile->waits == NULL) {
+	if (lode_waits_of(profile) == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"no waits are known: 'lode run' and 'lode record' note them, unless with "
 			"--no-waits or where perf events are refused; a part of a profile and an "
 			"older one have none");
 		return false;
 	}
-	const LodeWaits *waits = profile->waits;
+	const LodeWaits *waits = lode_waits_of(profile);
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
 	g_autoptr(GArray) groups = lode_wait_groups_new(profile, own);
 	g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(guint));

@@ -3,7 +3,8 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/bits.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/stacks.h"
 
 #include <string.h>
 
@@ -119,7 +120,7 @@ static bool is_small(const Marking *self, uint32_t function)
 /* A stub of which no jump is known leads to what it is named after. */
 static void find_small(Marking *self)
 {
-	guint n = self->code->context->profile->code.functions->len;
+	guint n = lode_code_of(self->code->context->profile)->functions->len;
 	g_autoptr(GHashTable) stubs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -170,17 +171,18 @@ static void find_sources(Marking *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
 	const LodeFunctionCosts *costs = self->code->context->costs;
-	guint n_stacks = costs->stacks != NULL ? profile->stacks->stacks->len : 0, n = 0;
+	guint n_stacks = costs->stacks != NULL ? lode_stacks_of(profile)->stacks->len : 0, n = 0;
 
 	for (guint i = 0; i < self->calls->len; i++) {
 		const LodeCountedCall *call = &g_array_index(self->calls, LodeCountedCall, i);
 		if (call->edge != LODE_NONE)
-			add_source(self, LODE_AT(profile->code.edges, LodeEdge, call->edge).source,
+			add_source(self,
+				LODE_AT(lode_code_of(profile)->edges, LodeEdge, call->edge).source,
 				call->callee);
 	}
 	for (guint i = 0; i < n_stacks; i++) {
 		uint32_t function = lode_function_costs_at_stack(costs, i);
-		if (function < profile->code.functions->len)
+		if (function < lode_code_of(profile)->functions->len)
 			add_source(self, lode_function_costs_call_around(costs, i), function);
 	}
 	g_array_sort(self->sources, compare_sources);
@@ -222,7 +224,7 @@ static void mark_function(Marking *self, uint32_t function)
 void lode_small_calls_mark(LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
-	guint n = profile->code.functions->len;
+	guint n = lode_code_of(profile)->functions->len;
 	g_autofree uint8_t *kinds = g_new0(uint8_t, MAX(n, 1));
 	g_autofree double *weights = g_new0(double, MAX(n, 1));
 	g_autofree uint32_t *leads = g_new(uint32_t, MAX(n, 1));

@@ -3,8 +3,8 @@
 
 #include "base/text/command_words.h"
 #include "model/causes.h"
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 
@@ -71,7 +71,7 @@ static bool is_of_foreign_code(const LodeProfiledPrograms *self, const LodeDiagn
 /* Whether nearly all samples in the functions of its places are of foreign programs. */
 static bool is_inside(const LodeProfiledPrograms *self, const LodeDiagnosis *one)
 {
-	const LodeStacks *stacks = self->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->profile);
 	g_autoptr(GHashTable) functions = functions_of(one, self->profile);
 	double all = 0, foreign = 0;
 
@@ -80,7 +80,7 @@ static bool is_inside(const LodeProfiledPrograms *self, const LodeDiagnosis *one
 		uint32_t at = sample->event == self->event
 		                      ? lode_stacks_instruction(stacks, sample->stack)
 		                      : LODE_NONE;
-		if (at >= self->profile->code.instructions->len ||
+		if (at >= lode_code_of(self->profile)->instructions->len ||
 			!g_hash_table_contains(functions,
 				GUINT_TO_POINTER(
 					lode_profile_instruction(self->profile, at)->function + 1)))

@@ -3,9 +3,10 @@
 #include "analyses/diagnoses/programs/profiled_programs.h"
 #include "analyses/diagnoses/programs/program_rules.h"
 #include "base/text/command_words.h"
+#include "model/index.h"
 #include "model/memory.h"
 #include "model/process.h"
-#include "model/profile.h"
+#include "model/run/program_run.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 
@@ -75,15 +76,13 @@ static GPtrArray *words_in(const char *command, const char *name)
 /* Of the recorded command, else of the longest process of that name whose command is known. */
 static GPtrArray *find_words(const LodeProfile *profile, const char *name)
 {
-	GPtrArray *words = words_in(profile->run.program, name);
+	const LodeWaits *waits = lode_waits_of(profile);
+	GPtrArray *words = words_in(lode_program_run_of(profile)->program, name);
 	const char *command = NULL;
 	double most_ns = 0;
 
-	for (guint i = 0;
-		words == NULL && profile->waits != NULL && i < profile->waits->processes->len;
-		i++) {
-		const LodeWaitProcess *one = &LODE_AT(
-			profile->waits->processes, LodeWaitProcess, i);
+	for (guint i = 0; words == NULL && waits != NULL && i < waits->processes->len; i++) {
+		const LodeWaitProcess *one = &LODE_AT(waits->processes, LodeWaitProcess, i);
 		if (g_strcmp0(one->name, name) == 0 && one->command != NULL && !one->is_cut &&
 			one->running_ns > most_ns) {
 			most_ns = one->running_ns;
@@ -113,7 +112,7 @@ static bool has_words(const Called *self, const LodeProgramRule *rule)
 
 static bool is_of_process(const Called *self, uint32_t pid)
 {
-	const GArray *threads = self->profile->stacks->threads;
+	const GArray *threads = lode_stacks_of(self->profile)->threads;
 
 	for (guint i = 0; i < threads->len; i++)
 		if (LODE_AT(threads, LodeStackThread, i).pid == pid &&
@@ -125,7 +124,7 @@ static bool is_of_process(const Called *self, uint32_t pid)
 /* A file that one of its processes mapped; NULL: none. */
 static const char *find_map(const Called *self, const LodeGlobs *globs)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 
 	for (guint i = 0; memory != NULL && i < memory->mappings->len; i++) {
 		const LodeMemoryMapping *one = &LODE_AT(memory->mappings, LodeMemoryMapping, i);
@@ -151,7 +150,7 @@ static bool is_below(const LodeStacks *stacks, uint32_t stack, const LodeGlobs *
 /* The share of the program's samples that are in or below such functions. */
 static double share_of(const Called *self, const LodeGlobs *globs)
 {
-	const LodeStacks *stacks = self->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->profile);
 	double weight = 0;
 
 	for (guint i = 0; i < stacks->samples->len; i++) {

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/text/rule_file.h"
 #include "base/text/words.h"
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,8 +3,9 @@
 
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/sampled_turns.h"
+#include "model/index.h"
 #include "model/lines/own_lines.h"
-#include "model/profile.h"
+#include "model/stacks.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static bool is_script(const Search *self, uint32_t stack)
 
 	return function != LODE_NONE && lode_function_cost_at(costs, function)->language != NULL &&
 	       lode_own_lines_is_own_frame(
-		       self->context->own, frame_at(costs->profile->stacks, stack));
+		       self->context->own, frame_at(lode_stacks_of(costs->profile), stack));
 }
 
 /* Part of a function, which has a frame of its own. */
@@ -63,7 +64,7 @@ static bool is_comprehension(const LodeFrame *frame)
  * another one of the user's; LODE_NONE: it opens none. */
 static uint32_t find_opener(const Search *self, uint32_t stack)
 {
-	const LodeStacks *stacks = self->context->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->context->profile);
 	uint32_t found = LODE_NONE;
 	bool is_open = false;
 
@@ -96,7 +97,7 @@ static bool is_function(uint32_t function, const void *data)
 /* The stack of the user's line that most samples of opening are at, and how many. */
 static uint32_t find_line(const Search *self, guint *out_samples)
 {
-	const LodeStacks *stacks = self->context->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->context->profile);
 	g_autoptr(GHashTable) counts = g_hash_table_new(NULL, NULL);
 	uint32_t found = LODE_NONE;
 
@@ -122,7 +123,7 @@ static uint32_t find_line(const Search *self, guint *out_samples)
 static void add(LodeDiagnoses *out, const Search *self, const LodeCauseRule *rule, uint32_t line,
 	double share, guint samples)
 {
-	const LodeFrame *frame = frame_at(self->context->profile->stacks, line);
+	const LodeFrame *frame = frame_at(lode_stacks_of(self->context->profile), line);
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 
 	diagnosis->title = g_strdup(rule->title);
@@ -152,8 +153,9 @@ void lode_files_again_add(
 	const LodeFunctionCosts *costs = context->costs;
 	guint samples, n = costs != NULL ? costs->functions->len : 0;
 
-	if (rule == NULL || n == 0 || context->profile->stacks == NULL || costs->stacks == NULL ||
-		!lode_function_costs_have_scripts(costs) || !(context->total > 0))
+	if (rule == NULL || n == 0 || lode_stacks_of(context->profile) == NULL ||
+		costs->stacks == NULL || !lode_function_costs_have_scripts(costs) ||
+		!(context->total > 0))
 		return;
 	g_autofree bool *opens = g_new0(bool, n);
 	for (guint i = 0; i < n; i++)

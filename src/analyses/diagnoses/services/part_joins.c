@@ -4,7 +4,7 @@
 
 #include "analyses/calls/sort_comparisons.h"
 #include "analyses/calls/special_members.h"
-#include "model/profile.h"
+#include "model/index.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/code.h"
 #include "model/findings.h"
-#include "model/profile.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ typedef enum { CALLS_ANOTHER, MAY_CALL, DOES_CALL } Calling;
 static Calling calling_of(const LodeServiceParts *self, uint32_t instruction, const char *called)
 {
 	const LodeProfile *profile = self->context->profile;
-	const GArray *edges = profile->code.edges;
+	const GArray *edges = lode_code_of(profile)->edges;
 	guint at = LODE_PARTITION_POINT(
 		edges->len, i, LODE_AT(edges, LodeEdge, i).source < instruction);
 	Calling found = MAY_CALL;
@@ -61,7 +61,8 @@ static bool is_in_line(
 
 	if (location == LODE_NONE)
 		return false;
-	const LodeLocation *line = &LODE_AT(profile->code.locations, LodeLocation, location);
+	const LodeLocation *line = &LODE_AT(
+		lode_code_of(profile)->locations, LodeLocation, location);
 	return line->line == caller->line && g_strcmp0(line->file, caller->file) == 0;
 }
 
@@ -72,8 +73,8 @@ uint32_t lode_service_find_call(
 	const LodeServiceCaller *caller = &part->caller;
 	bool is_inlined = lode_function_cost_at(self->context->costs, part->service)->is_inlined;
 	bool has_line = caller->file != NULL;
-	bool has_code = caller->function < profile->code.functions->len;
-	uint32_t begin = 0, end = profile->code.instructions->len, found = LODE_NONE;
+	bool has_code = caller->function < lode_code_of(profile)->functions->len;
+	uint32_t begin = 0, end = lode_code_of(profile)->instructions->len, found = LODE_NONE;
 	double most = 0;
 
 	*out_facts = 0;
@@ -194,7 +195,7 @@ static void add_inlined(const LodeServiceParts *self, const LodeServicePart *par
 	const char *name = lode_function_cost_at(self->context->costs, part->service)->name;
 
 	diagnosis->is_inlined = true;
-	if (part->caller.function >= profile->code.functions->len)
+	if (part->caller.function >= lode_code_of(profile)->functions->len)
 		return;
 	const LodeFunction *function = lode_profile_function(profile, part->caller.function);
 	for (uint32_t i = 0; i < function->n_instructions; i++) {

@@ -8,9 +8,9 @@
 #include "analyses/diagnoses/waits/wait_bundles.h"
 
 #include "base/arrays/sum_table.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static uint64_t first_wait_ns(const LodeWaitDiagnosing *self, const LodeWaitBund
 /* Whether code at a path was made at run time. */
 static bool is_made(const LodeProfile *profile, const char *path)
 {
-	for (uint32_t i = 0; i < profile->code.images->len; i++) {
+	for (uint32_t i = 0; i < lode_code_of(profile)->images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind == LODE_IMAGE_JIT && strcmp(image->path, path) == 0)
 			return true;
@@ -55,7 +55,7 @@ static bool is_made(const LodeProfile *profile, const char *path)
 /* The outermost frame of the user's code that a virtual machine made; NULL: none. */
 static const LodeFrame *outermost_own(const LodeWaitDiagnosing *self, uint32_t stack)
 {
-	const LodeStacks *stacks = self->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->profile);
 	const LodeFrame *found = NULL;
 
 	while (stack < stacks->stacks->len) {
@@ -97,7 +97,7 @@ static const LodeFrame *find_most(const GPtrArray *frames, const GArray *weights
 
 LodeWaitPlace lode_wait_loop_place(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
-	const LodeStacks *stacks = self->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->profile);
 	LodeWaitReason reason = bundle->first->reason;
 	g_autoptr(GPtrArray) frames = g_ptr_array_new();
 	g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(double));

@@ -4,7 +4,6 @@
 #include "base/arrays/sum_table.h"
 #include "base/text/command_words.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 
 #include <string.h>
@@ -29,7 +28,7 @@ static bool is_of_pool(const char *thread_name)
 static bool is_in_java_pool(const LodeWaitDiagnosing *self, const LodeWait *row)
 {
 	static const char worker[] = "java.util.concurrent.ThreadPoolExecutor$Worker.run(";
-	const LodeStacks *stacks = self->profile->stacks;
+	const LodeStacks *stacks = lode_stacks_of(self->profile);
 
 	for (uint32_t at = row->stack; stacks != NULL && at < stacks->stacks->len;
 		at = g_array_index(stacks->stacks, LodeStack, at).outer) {

@@ -9,8 +9,8 @@
 #include "analyses/memory/page_faults.h"
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,11 +187,12 @@ bool lode_address_histogram_counts(const LodeProfile *profile, const LodeMemoryS
 void lode_address_histogram_add_samples(LodeAddressHistogram *self, const LodeProfile *profile,
 	const uint32_t *samples, size_t n_samples)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 
 	for (size_t i = 0; i < n_samples; i++) {
 		const LodeMemorySample *sample = &LODE_AT(
-			profile->memory->samples, LodeMemorySample, samples[i]);
+			memory->samples, LodeMemorySample, samples[i]);
 		if (sample->rule != LODE_RULE_NONE && !are_faults[sample->event])
 			lode_address_histogram_add(self, sample->thread, sample->address,
 				sample->access, sample->weight);

@@ -5,8 +5,8 @@
 #include "analyses/memory/page_faults.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 
@@ -146,7 +146,7 @@ LodeCellContents *lode_cell_contents_new(
 {
 	LodeCellContents *self = g_new0(LodeCellContents, 1);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_auto(Names) names = {0};
 
 	names_init(&names, memory);
@@ -244,7 +244,7 @@ LodeContent lode_cell_contents_main(const LodeCellContents *self, uint32_t threa
 
 const char *lode_content_mapping_name(const LodeProfile *profile, const LodeContent *content)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	const char *name = NULL;
 
 	if (content->mapping < memory->mappings->len)
@@ -256,7 +256,7 @@ const char *lode_content_mapping_name(const LodeProfile *profile, const LodeCont
 
 const char *lode_content_name(const LodeProfile *profile, const LodeContent *content)
 {
-	const char *name = lode_memory_object_name(profile->memory, content->object);
+	const char *name = lode_memory_object_name(lode_memory_of(profile), content->object);
 
 	return name != NULL ? name : lode_content_mapping_name(profile, content);
 }

@@ -2,8 +2,8 @@
 /* Neighbouring cells as runs. */
 #include "analyses/memory/cells/cell_runs.h"
 
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ typedef struct {
 /* Whether two contents belong together: a type's members do, two variables do not. */
 static bool is_kin(const Finder *self, const LodeContent *left, const LodeContent *right)
 {
-	const GArray *objects = self->profile->memory->objects;
+	const GArray *objects = lode_memory_of(self->profile)->objects;
 
 	if (left->object == right->object)
 		return true;

@@ -8,8 +8,8 @@
 #include "analyses/memory/page_faults.h"
 #include "base/arrays/id_cache.h"
 #include "base/error.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 typedef struct {
 	uint32_t object, call, first_child, next;
@@ -59,7 +59,7 @@ static void weigh(Builder *self, uint32_t node, const LodeMemorySample *sample, 
 
 static void add_sample(Builder *self, uint32_t number, bool is_second)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, number);
 	uint32_t call = LODE_AT(memory->access_paths, LodeAccessPathOf, number).call;
 	const Node of_object = {.object = sample->object, .call = LODE_NONE};
@@ -132,7 +132,7 @@ static void add_children(Builder *self, uint32_t parent, uint32_t level)
 LodeAccessCallers *lode_access_callers_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, const LodeAccessCallersOptions *options, GError **error)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	const Node root = {.object = LODE_NONE, .call = LODE_NONE, .first_child = LODE_NONE};
 	uint32_t last = LODE_NONE;
 

@@ -11,7 +11,8 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/words.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static Node *node_at(const Builder *self, uint32_t node)
 /* The child of a node that is a call from the same place of the same function. */
 static uint32_t find_child(Builder *self, uint32_t parent, uint32_t call)
 {
-	const LodeAllocationCall *row = call_at(self->profile->memory, call);
+	const LodeAllocationCall *row = call_at(lode_memory_of(self->profile), call);
 	const LodeIdKey key = {
 		{parent, (uint64_t)(uintptr_t)row->function, (uint64_t)(uintptr_t)row->place}};
 	bool is_new;
@@ -110,7 +111,7 @@ static uint32_t find_child(Builder *self, uint32_t parent, uint32_t call)
 static LodeAllocationFigures figures_of(const Builder *self, guint path)
 {
 	const LodeAllocationPath *row = &LODE_AT(
-		self->profile->memory->paths, LodeAllocationPath, path);
+		lode_memory_of(self->profile)->paths, LodeAllocationPath, path);
 	LodeAllocationFigures figures = LODE_AT(self->path_weights, LodeAllocationFigures, path);
 
 	figures.n = row->n;
@@ -126,7 +127,7 @@ static LodeAllocationFigures figures_of(const Builder *self, guint path)
 /* Adds to the site, and to the requested number of callers. */
 static void add_path(Builder *self, guint path, GArray *outward)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	const LodeAllocationPath *row = &LODE_AT(memory->paths, LodeAllocationPath, path);
 	const LodeAllocationFigures figures = figures_of(self, path);
 	uint32_t site_call = site_call_of(memory, row), node = row->site;
@@ -150,7 +151,7 @@ static void add_path(Builder *self, guint path, GArray *outward)
 
 static void add_sites(Builder *self)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	g_autoptr(GArray) outward = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (guint i = 0; i < memory->sites->len; i++) {
@@ -179,7 +180,7 @@ static void add_sites(Builder *self)
 /* Adds the weight of the samples by path, or by site where there are no paths. */
 static void weigh(Builder *self, const uint32_t *samples, size_t n_samples)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	g_autofree bool *are_faults = lode_page_faults_events(self->profile);
 	uint32_t last = LODE_NONE;
 
@@ -207,7 +208,7 @@ static void weigh(Builder *self, const uint32_t *samples, size_t n_samples)
 
 static double measure(const Builder *self, uint32_t number)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	const Node *node = node_at(self, number);
 
 	switch (self->options->sort) {
@@ -249,7 +250,7 @@ static void add_rows(Builder *self, GArray *nodes, uint32_t site, uint32_t level
 
 static void add_node(Builder *self, uint32_t number, uint32_t site, uint32_t level)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 	g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	LodeAllocationUseRow row = {
 		.kind = level == 0 ? LODE_ALLOCATION_ROW_SITE : LODE_ALLOCATION_ROW_CALLER,
@@ -306,7 +307,7 @@ static uint64_t find_begin(const LodeMemory *memory)
 LodeAllocationUse *lode_allocation_use_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, const LodeAllocationUseOptions *options, GError **error)
 {
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 
 	if (!memory->has_allocations) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,

@@ -4,9 +4,9 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <string.h>
 
@@ -56,9 +56,11 @@ static LodeEventGroup *group_of(Grouping *self, const char *name)
 /* "list.c:21"; NULL where it is not known. */
 static char *line_name(const LodeProfile *profile, uint32_t location)
 {
-	if (location >= profile->code.locations->len)
+	const LodeCode *code = lode_code_of(profile);
+
+	if (location >= code->locations->len)
 		return NULL;
-	const LodeLocation *row = &LODE_AT(profile->code.locations, LodeLocation, location);
+	const LodeLocation *row = &LODE_AT(code->locations, LodeLocation, location);
 	return row->file != NULL ? g_strdup_printf("%s:%u", row->file, row->line) : NULL;
 }
 
@@ -99,7 +101,7 @@ static char *code_name(const Grouping *self, const LodeInstruction *row, uint32_
 
 static void group_code(Grouping *self)
 {
-	const GArray *instructions = self->profile->code.instructions;
+	const GArray *instructions = lode_code_of(self->profile)->instructions;
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(self->profile, NULL);
 
 	for (uint32_t i = 0; i < instructions->len; i++) {
@@ -117,7 +119,7 @@ static void group_code(Grouping *self)
 
 static const char *object_name(const LodeProfile *profile, const LodeMemorySample *sample)
 {
-	const char *name = lode_memory_object_name(profile->memory, sample->object);
+	const char *name = lode_memory_object_name(lode_memory_of(profile), sample->object);
 
 	return name != NULL ? name : "(no object known)";
 }
@@ -125,7 +127,7 @@ static const char *object_name(const LodeProfile *profile, const LodeMemorySampl
 /* "2 worker", by the order in which they began. */
 static char *thread_name(const LodeProfile *profile, const LodeMemorySample *sample)
 {
-	const GArray *threads = profile->memory->threads;
+	const GArray *threads = lode_memory_of(profile)->threads;
 
 	if (sample->thread >= threads->len)
 		return g_strdup("(no thread known)");
@@ -136,7 +138,7 @@ static char *thread_name(const LodeProfile *profile, const LodeMemorySample *sam
 
 static void group_data(Grouping *self)
 {
-	const GArray *samples = self->profile->memory->samples;
+	const GArray *samples = lode_memory_of(self->profile)->samples;
 
 	for (guint i = 0; i < samples->len; i++) {
 		const LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
@@ -164,7 +166,8 @@ static void clear_group(void *group)
 
 bool lode_event_groups_are_known(const LodeProfile *profile, uint32_t event, LodeEventBy by)
 {
-	const GArray *samples = profile->memory != NULL ? profile->memory->samples : NULL;
+	const LodeMemory *memory = lode_memory_of(profile);
+	const GArray *samples = memory != NULL ? memory->samples : NULL;
 
 	if (!lode_event_by_is_of_data(by))
 		return true;

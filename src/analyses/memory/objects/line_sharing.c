@@ -12,9 +12,9 @@
 #include "analyses/memory/window_samples.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/code.h"
 #include "model/lines/own_lines.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,6 +90,7 @@ static void find_events(const LodeProfile *profile, uint32_t *out_false, uint32_
 GArray *lode_line_sharing_choose(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint32_t events[2], single = LODE_NONE;
 	bool has_misses = false, is_mixed = false;
@@ -98,7 +99,7 @@ GArray *lode_line_sharing_choose(
 	find_events(profile, &events[0], &events[1]);
 	for (size_t i = 0; i < n_samples; i++) {
 		const LodeMemorySample *sample = &LODE_AT(
-			profile->memory->samples, LodeMemorySample, samples[i]);
+			memory->samples, LodeMemorySample, samples[i]);
 		if (sample->rule != LODE_RULE_TRACED)
 			continue;
 		has_misses |= sample->event == events[0] || sample->event == events[1];
@@ -109,7 +110,7 @@ GArray *lode_line_sharing_choose(
 	single = is_mixed ? lode_simulated_events_default(profile) : LODE_NONE;
 	for (size_t i = 0; i < n_samples; i++) {
 		const LodeMemorySample *sample = &LODE_AT(
-			profile->memory->samples, LodeMemorySample, samples[i]);
+			memory->samples, LodeMemorySample, samples[i]);
 		if (sample->event == windows)
 			continue;
 		if (has_misses ? sample->event == events[0] || sample->event == events[1]
@@ -705,7 +706,7 @@ LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_
 	LodeLineSharing *result = g_new0(LodeLineSharing, 1);
 	Search self = {
 		.result = result,
-		.memory = profile->memory,
+		.memory = lode_memory_of(profile),
 		.own = own,
 		.uses = g_array_new(FALSE, FALSE, sizeof(Use)),
 		.spans = g_array_new(FALSE, FALSE, sizeof(Span)),

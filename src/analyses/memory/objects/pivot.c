@@ -11,8 +11,8 @@
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
 #include "base/text/words.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +162,7 @@ static bool add_sample(
 static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, const LodeProgress *progress, GError **error)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autoptr(GArray) accesses = lode_page_faults_exclude(profile, samples, n_samples);
 
 	for (guint i = 0; i < accesses->len; i++) {
@@ -169,8 +170,7 @@ static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint3
 		if (i % LODE_SAMPLES_BETWEEN_LOOKS == 0 &&
 			!lode_sample_work_goes_on(progress, error))
 			return false;
-		if (!add_sample(self, &LODE_AT(profile->memory->samples, LodeMemorySample, row),
-			    row, error))
+		if (!add_sample(self, &LODE_AT(memory->samples, LodeMemorySample, row), row, error))
 			return false;
 	}
 	return true;

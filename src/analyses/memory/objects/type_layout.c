@@ -7,8 +7,8 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
+#include "model/index.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -330,7 +330,7 @@ GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *sam
 	size_t n_samples, const LodeTypeLayoutOptions *options, GError **error)
 {
 	const char *name = options->type;
-	const LodeMemory *memory = profile->memory;
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(free_layout);
 	g_autoptr(GArray) accesses = lode_page_faults_exclude(profile, samples, n_samples);
 

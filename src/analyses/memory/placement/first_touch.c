@@ -7,9 +7,9 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/lines/own_lines.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -386,11 +386,12 @@ static void collect_objects(LodeFirstTouch *self, const GArray *sums)
 LodeFirstTouch *lode_first_touch_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, uint64_t page_bytes, const char *const *own)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autoptr(LodeOwnLines) own_lines = lode_own_lines_new(profile, own);
 	LodeFirstTouch *self = g_new0(LodeFirstTouch, 1);
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	g_autoptr(GArray) sums = g_array_new(FALSE, TRUE, sizeof(LodeTouchedObject));
-	Builder builder = {profile->memory, own_lines, self, rows, sums};
+	Builder builder = {memory, own_lines, self, rows, sums};
 
 	g_assert(page_bytes > 0 && (page_bytes & (page_bytes - 1)) == 0);
 	self->page_bytes = page_bytes;
@@ -398,10 +399,10 @@ LodeFirstTouch *lode_first_touch_new(const LodeProfile *profile, const uint32_t 
 	self->uses = g_array_new(FALSE, FALSE, sizeof(LodeTouchUse));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeTouchRange));
 	self->objects = g_array_new(FALSE, FALSE, sizeof(LodeTouchedObject));
-	g_array_set_size(sums, profile->memory->objects->len);
+	g_array_set_size(sums, memory->objects->len);
 	gather(&builder, profile, samples, n_samples);
 	add_pages(&builder);
-	merge_pages(self, profile->memory);
+	merge_pages(self, memory);
 	collect_objects(self, sums);
 	return self;
 }

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "base/text/number_format.h"
+#include "model/code.h"
 #include "model/memory.h"
 #include "model/placement.h"
-#include "model/profile.h"
 
 #include <string.h>
 
@@ -96,25 +96,26 @@ static bool has_address(const LodeMemorySample *sample)
 
 static bool is_fault(const Maker *self, uint32_t event)
 {
-	return event < self->profile->code.events->len && self->are_faults[event];
+	return event < lode_code_of(self->profile)->events->len && self->are_faults[event];
 }
 
 /* The event with most samples that have an address; of equals the first; accesses in windows only
  * where there is nothing else. */
 static uint32_t busiest_event(const Maker *self)
 {
+	const LodeCode *code = lode_code_of(self->profile);
 	uint32_t windows = lode_window_samples_event(self->profile);
-	g_autofree uint64_t *counts = g_new0(uint64_t, self->profile->code.events->len + 1);
+	g_autofree uint64_t *counts = g_new0(uint64_t, code->events->len + 1);
 	uint32_t best = LODE_NONE;
 
 	for (guint i = 0; i < self->memory->samples->len; i++) {
 		const LodeMemorySample *sample = sample_at(self, i);
-		if (has_address(sample) && sample->event < self->profile->code.events->len)
+		if (has_address(sample) && sample->event < code->events->len)
 			counts[sample->event]++;
 	}
 	if (windows != LODE_NONE)
 		counts[windows] = counts[windows] > 0;
-	for (uint32_t i = 0; i < self->profile->code.events->len; i++)
+	for (uint32_t i = 0; i < code->events->len; i++)
 		if (!is_fault(self, i) && counts[i] > (best != LODE_NONE ? counts[best] : 0))
 			best = i;
 	return best;
@@ -386,7 +387,7 @@ LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *eve
 	g_autoptr(LodePageMatrix) matrix = g_new0(LodePageMatrix, 1);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	Maker maker = {.profile = profile,
-		.memory = profile->memory,
+		.memory = lode_memory_of(profile),
 		.matrix = matrix,
 		.event = LODE_NONE,
 		.touches = touches,
@@ -396,7 +397,7 @@ LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *eve
 
 	matrix->pages = g_array_new(FALSE, FALSE, sizeof(LodeUsedPage));
 	matrix->uses = g_array_new(FALSE, FALSE, sizeof(LodePageUse));
-	if (profile->memory == NULL) {
+	if (lode_memory_of(profile) == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"the profile has no data addresses; 'lode memory record' records them");
 		return NULL;

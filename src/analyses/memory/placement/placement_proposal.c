@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text/words.h"
 #include "model/memory.h"
-#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -426,7 +425,7 @@ static void choose_places(Maker *self)
 /* Pages between two pages belong to them if they are of one mapping. */
 static bool are_neighbours(const Maker *self, const LodeUsedPage *a, const LodeUsedPage *b)
 {
-	const GArray *mappings = self->profile->memory->mappings;
+	const GArray *mappings = lode_memory_of(self->profile)->mappings;
 
 	if (b->address - a->address == LODE_PAGE_SIZE)
 		return true;
@@ -490,7 +489,8 @@ static GArray *find_runs(const Maker *self)
 /* The name of the object used most in these pages; NULL: unknown. */
 static const char *name_of(const Maker *self, const Run *run)
 {
-	const GArray *objects = self->profile->memory->objects;
+	const LodeMemory *memory = lode_memory_of(self->profile);
+	const GArray *objects = memory->objects;
 	g_autoptr(GHashTable) weights = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	uint32_t best = LODE_NONE;
 	double most = 0;
@@ -506,7 +506,7 @@ static const char *name_of(const Maker *self, const Run *run)
 		most = *weight;
 		best = page->object;
 	}
-	return lode_memory_object_name(self->profile->memory, best);
+	return lode_memory_object_name(memory, best);
 }
 
 static void add_ranges(Maker *self)
@@ -682,13 +682,14 @@ static bool try_policy(LodePlacementProposal *self, const LodeProfile *profile,
 LodePlacementProposal *lode_placement_proposal_new(
 	const LodeProfile *profile, const LodePlacementProposalOptions *options, GError **error)
 {
+	const LodeMemory *memory = lode_memory_of(profile);
 	g_autoptr(LodePlacementProposal) self = g_new0(LodePlacementProposal, 1);
 	Options placement = {
 		.threads_per_memory = options->threads_per_memory,
 	};
 
 	self->policy = options->policy;
-	if (profile->memory != NULL && lode_memory_is_traced(profile->memory)) {
+	if (memory != NULL && lode_memory_is_traced(memory)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"the addresses are of an address trace, and the program has others when it "
 			"runs by itself; 'lode memory record' records those");
@@ -700,7 +701,7 @@ LodePlacementProposal *lode_placement_proposal_new(
 		return NULL;
 	placement.topology = self->topology;
 	self->local_of_thread = g_new0(double, self->matrix->n_threads);
-	self->has_fixed_addresses = profile->memory->has_fixed_addresses;
+	self->has_fixed_addresses = memory->has_fixed_addresses;
 	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++) {
 		if (lode_progress_is_cancelled(options->progress)) {
 			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");

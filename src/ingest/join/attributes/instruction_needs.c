@@ -3,7 +3,8 @@
 
 #include "images/instructions/instruction_decoder.h"
 #include "model/causes.h"
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/run/program_run.h"
 
 /* A load needs so many misses per execution to be one that misses: as for ev:l1d-miss. */
 static const double MISS_RATE = 0.01;
@@ -36,7 +37,9 @@ static bool is_missing(const LodeNeedMaking *self, uint32_t instruction)
 {
 	const LodeProfile *profile = self->profile;
 	double count = lode_profile_instruction(profile, instruction)->count;
-	double needed = profile->run.frequency == LODE_FREQUENCY_EXACT ? MISS_RATE * count : 0;
+	double needed = lode_program_run_of(profile)->frequency == LODE_FREQUENCY_EXACT
+	                        ? MISS_RATE * count
+	                        : 0;
 
 	for (guint i = 0; i < self->miss_events->len; i++) {
 		double value = lode_profile_event_value(

@@ -8,7 +8,7 @@
 #include "images/instructions/register_use.h"
 #include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/join.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 typedef struct {
 	LodeProfile *profile;
@@ -84,7 +84,8 @@ void lode_join_callees(LodeProfile *profile, const LodeJoinImages *images, LodeJ
 			finding.slots[i] = lode_import_slots_new(images->binaries[i]);
 	for (unsigned i = 0; i < n_workers; i++)
 		finding.checks[i] = lode_code_checks_new();
-	lode_worker_pool_run(profile->code.functions->len, n_workers, find_in_function, &finding);
+	lode_worker_pool_run(
+		lode_code_of(profile)->functions->len, n_workers, find_in_function, &finding);
 	for (unsigned i = 0; i < n_workers; i++)
 		lode_code_checks_free(finding.checks[i]);
 	for (size_t i = 0; i < images->n; i++)

@@ -8,7 +8,7 @@
 
 #include "base/arrays/hash.h"
 #include "ingest/memory/memory_reading.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 typedef struct {
 	const LodeProfile *profile;
@@ -35,8 +35,8 @@ static void count_edges(Choosing *self)
 {
 	const LodeProfile *profile = self->profile;
 
-	for (guint i = 0; i < profile->code.edges->len; i++) {
-		const LodeEdge *edge = &LODE_AT(profile->code.edges, LodeEdge, i);
+	for (guint i = 0; i < lode_code_of(profile)->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(lode_code_of(profile)->edges, LodeEdge, i);
 		if (edge->source != LODE_NONE && edge->target != LODE_NONE)
 			add_count(self, edge->kind == LODE_EDGE_RETURN ? LODE_NONE : edge->source,
 				edge->target, edge->count);

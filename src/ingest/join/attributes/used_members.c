@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/used_members.h"
 
-#include "model/profile.h"
+#include "model/code.h"
+#include "model/memory.h"
 
 enum { LINE = 64 };
 
@@ -64,7 +65,7 @@ static bool is_unknown(const LodeJoinCode *code, const LodeJoinOperands *operand
 static bool add_object(
 	const LodeUsedMembers *self, const LodeOperandObject *object, uint32_t type, Use *use)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 
 	if (object->type != type)
 		return true;
@@ -115,10 +116,10 @@ static const Use *use_of(LodeUsedMembers *self, uint32_t function, uint32_t type
 
 int lode_used_members_of_line(LodeUsedMembers *self, const LodeMemorySample *sample)
 {
-	const LodeMemory *memory = self->profile->memory;
+	const LodeMemory *memory = lode_memory_of(self->profile);
 
 	if (sample->object == LODE_NONE || sample->access_function == LODE_NONE ||
-		self->objects->operands->len < self->profile->code.instructions->len)
+		self->objects->operands->len < lode_code_of(self->profile)->instructions->len)
 		return -1;
 	const LodeDataObject *object = &LODE_AT(memory->objects, LodeDataObject, sample->object);
 	if (object->type == LODE_NONE || object->member == LODE_NONE)

@@ -3,7 +3,7 @@
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
-#include "model/profile.h"
+#include "model/code.h"
 
 LODE_ORDER(compare_pairs, LodeLoopPair, LODE_ASCENDING(function), LODE_ASCENDING(nodes[0]),
 	LODE_ASCENDING(nodes[1]), LODE_ASCENDING(pair->time_ns))

@@ -6,7 +6,6 @@
 #include "ingest/sampled/processor_time.h"
 #include "ingest/sampled/sampled_columns.h"
 #include "ingest/windows/window_reading.h"
-#include "model/profile.h"
 #include "model/run/unresolved.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "ingest/sampled/reading/sampled_reading.h"
 
 #include "ingest/sampled/sampled_columns.h"
-#include "model/profile.h"
+#include "model/code.h"
 #include "model/waits.h"
 
 /* The event that weighs time, or else the first one, of the first recording. */

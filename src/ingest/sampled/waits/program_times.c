@@ -13,7 +13,6 @@
 #include "ingest/sampled/waits/process_commands.h"
 #include "ingest/waits/critical_path.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "model/waits.h"
 
 typedef struct {

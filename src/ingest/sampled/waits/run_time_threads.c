@@ -2,9 +2,9 @@
 #include "ingest/sampled/waits/run_time_threads.h"
 
 #include "ingest/waits/wait_words.h"
+#include "model/index.h"
 #include "model/lines/own_lines.h"
 #include "model/process.h"
-#include "model/profile.h"
 
 #include <string.h>
 

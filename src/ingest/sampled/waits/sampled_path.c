@@ -14,7 +14,6 @@
 #include "ingest/waits/wait_words.h"
 #include "model/lines/own_lines.h"
 #include "model/process.h"
-#include "model/profile.h"
 #include "model/stacks.h"
 #include "model/waits.h"
 
