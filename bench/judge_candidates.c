@@ -6,6 +6,7 @@
  *   judge_candidates [CANDIDATES [VERTICES [MEMBERS]]]    default: 300000 100000 100
  */
 #include "analyses/findings/cost_model.h"
+#include "analyses/findings/observations.h"
 
 #include <stdio.h>
 #include <stdlib.h>

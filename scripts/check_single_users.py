@@ -13,7 +13,7 @@ import re
 import sys
 from collections import defaultdict
 
-LIMIT = 232
+LIMIT = 120
 SRC = pathlib.Path(__file__).resolve().parent.parent / "src"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "caches/replay_times.h"
 
+#include "caches/stacks/stack_distances.h"
+
 enum { FIRST_REFERENCES = 1 << 16 };
 
 /* A stretch has so many numbers, after each other: those of all caches, then of all distances. */

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 #include "caches/frame_slices.h"
+#include "caches/replay_times.h"
+#include "caches/stacks/stack_distances.h"
 #include "traces/frames/frame_turns.h"
 
 #include <math.h>

@@ -10,9 +10,11 @@
 
 #include "base/progress.h"
 #include "caches/cache_simulation.h"
-#include "caches/replay_times.h"
 #include "caches/stacks/miss_curve.h"
+#include "caches/stacks/stack_distances.h"
 #include "traces/trace_reader.h"
+
+typedef struct LodeReplayTimes LodeReplayTimes;
 
 typedef struct {
 	const LodeHierarchy *const *hierarchies; /* borrowed as long as the result lives */

@@ -5,7 +5,7 @@
  * "FILE", "FIFO" and "DIR" are file names. Other arguments complete to profiles, recordings or
  * programs.
  */
-#include "cli/completion.h"
+#include "cli/help.h"
 
 #include "cli/verb_table.h"
 

@@ -9,16 +9,14 @@
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/text/suggestion.h"
-#include "cli/completion.h"
 #include "cli/fatal_faults.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/mpi_ranks.h"
-#include "cli/recording/trace_simulate_program.h"
-#include "cli/report_page.h"
 #include "cli/terminal_asker.h"
 #include "cli/verb_table.h"
 #include "questions/questions.h"
+#include "questions/report.h"
 #include "views/form/display_text.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report_page.h"
+#include "cli/terminal_asker.h"
 
 #include "base/files/output_file.h"
 #include "cli/terminal_progress.h"
+#include "questions/report.h"
 #include "questions/verb.h"
 #include "serve/html_report.h"
 #include "views/form/display_text.h"

@@ -4,6 +4,7 @@
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/traced/traced_recording.h"
+#include "sources/code/load_map.h"
 
 struct LodeTracedImport {
 	const LodeImportOptions *options;

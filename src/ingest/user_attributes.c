@@ -10,6 +10,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/code.h"
 #include "model/run/unresolved.h"
+#include "sources/attribute_file.h"
 
 #include <stdlib.h>
 #include <string.h>

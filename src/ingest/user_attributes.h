@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "sources/attribute_file.h"
 
+typedef struct LodeAttributeFile LodeAttributeFile;
 typedef struct LodeProfile LodeProfile;
 
 /* Rows that are about no executed instruction are counted as unresolved. */

@@ -2,6 +2,7 @@
 /* Call stacks merged into a tree, for the page to draw. */
 #include "views/calls/flame_graph.h"
 
+#include "analyses/calls/flame_tree.h"
 #include "base/error.h"
 #include "model/index.h"
 #include "model/stacks.h"

@@ -12,14 +12,9 @@
 #include "questions/parts/memory_samples.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "views/memory/first_touch.h"
-#include "views/memory/memory_allocations.h"
-#include "views/memory/memory_callers.h"
 #include "views/memory/memory_coverage.h"
-#include "views/memory/memory_histogram.h"
-#include "views/memory/memory_layout.h"
-#include "views/memory/memory_pivot.h"
 #include "views/memory/memory_sharing.h"
+#include "views/memory/memory_views.h"
 #include "views/pictures/memory_plot.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 #include "sources/placement_file.h"
-#include "views/placement/placement_summary.h"
+#include "views/placement/placement_views.h"
 
 typedef struct {
 	LodePlacementProposalOptions proposal;

@@ -6,7 +6,7 @@
 #include "views/findings/report.h"
 #include "views/parts/program_list.h"
 
-typedef struct {
+typedef struct LodeReportQuestion {
 	LodeReportOptions report;
 	bool has_full_names;
 	LodePartChoice part;

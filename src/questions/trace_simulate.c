@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "caches/hierarchy/hierarchy_sweep.h"
+#include "caches/stacks/stack_distances.h"
 #include "ingest/traced/traced_recording.h"
 #include "model/profile.h"
 #include "model/run/unresolved.h"
@@ -14,10 +15,7 @@
 #include "questions/parts/simulated_caches.h"
 #include "questions/questions.h"
 #include "views/memory/memory_sharing.h"
-#include "views/pictures/miss_ratio_plot.h"
-#include "views/pictures/misses_by_object_plot.h"
-#include "views/pictures/reuse_plot.h"
-#include "views/pictures/times_plot.h"
+#include "views/pictures/cache_plots.h"
 #include "views/traces/event_table.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "questions/verb.h"
 #include "views/traces/cache_results.h"
 
-typedef struct {
+typedef struct LodeSimulateOptions {
 	LodeViewFormat format;
 	uint32_t threads; /* 0: all processors */
 	const char *output;

@@ -22,6 +22,8 @@
 #include "model/waits.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
+#include "serve/served_profile.h"
+#include "views/pictures/address_axis.h"
 #include "views/pictures/memory_grid.h"
 
 #include <string.h>

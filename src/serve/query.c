@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "model/mining_run.h"
 #include "questions/questions.h"
+#include "serve/served_profile.h"
+#include "serve/served_trace.h"
 
 #include <string.h>
 

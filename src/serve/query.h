@@ -11,6 +11,7 @@
 
 #include "base/parameter.h"
 #include "serve/served_files.h"
+#include "serve/served_profile.h"
 
 /* Whether the question exists; `name`: the part of the address after "/api/". */
 bool lode_page_query_exists(const char *name);

@@ -10,6 +10,7 @@
 #include "serve/page_asset.h"
 #include "serve/query.h"
 #include "serve/request_gate.h"
+#include "serve/served_profile.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -33,7 +33,7 @@ typedef struct {
 	uint64_t record_line; /* where the row stands in the CSV file, for messages */
 } LodeAttributeRow;
 
-typedef struct {
+typedef struct LodeAttributeFile {
 	LodeAttributeFileForm form;
 	GArray *rows; /* LodeAttributeRow, as in the file */
 	GStringChunk *strings;

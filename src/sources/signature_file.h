@@ -19,6 +19,8 @@
 
 #include "model/mined/signature.h"
 
+#include <glib.h>
+
 /* Version 1 has no files. */
 #define LODE_SIGNATURE_VERSION 2
 
@@ -28,3 +30,8 @@ LodeSignature *lode_signature_file_read(const char *path, GError **error);
 
 /* Appends the text that reads back as the same signature; the sequences must be in order. */
 void lode_signature_file_append(const LodeSignature *self, GString *text);
+
+/* The signatures that are kept in one directory. Reads all files *.sig of a directory, in the
+ * order of their names: GPtrArray of LodeSignature, which the caller unrefs. Errors: _IO,
+ * _NOT_FOUND (there is none), _USAGE (two have one name), those of lode_signature_file_read(). */
+GPtrArray *lode_signature_directory_read(const char *path, GError **error);

@@ -6,10 +6,9 @@
 #include "store/database.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
-#include "store/tables/finding_tables.h"
 #include "store/tables/row_reader.h"
 #include "store/tables/row_table.h"
-#include "store/tables/sequence_tables.h"
+#include "store/tables/run_tables.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 #include "traces/blocks/function_region.h"
 #include "traces/frames/frame_range.h"
 #include "traces/frames/frame_unpacking.h"
+#include "traces/rps/rps_file.h"
 #include "traces/rps/rps_format.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files/new_file.h"
+#include "traces/frames/frame_packing.h"
 #include "traces/frames/packing_queue.h"
 #include "traces/rps/rps_description.h"
 #include "traces/rps/rps_fields.h"

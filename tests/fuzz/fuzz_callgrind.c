@@ -4,6 +4,7 @@
 #include "fuzz_target.h"
 #include "ingest/join/join.h"
 #include "model/profile.h"
+#include "sources/code/load_map.h"
 #include "sources/counts/callgrind.h"
 
 static void check_order(const LodeRecording *recording)

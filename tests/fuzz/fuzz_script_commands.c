@@ -2,7 +2,7 @@
 /* Any UTF-8 text as a shell script or a Makefile, by its first byte; its own commands are looked
  * up. */
 #include "fuzz_target.h"
-#include "ingest/sampled/starts/script_commands.h"
+#include "ingest/sampled/starts/process_starts.h"
 
 #include <glib.h>
 #include <string.h>

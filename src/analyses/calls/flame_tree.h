@@ -29,7 +29,7 @@ typedef struct {
 	uint64_t first_ns; /* time of the first sample in it or below; UINT64_MAX: not known */
 } LodeFlameNode;
 
-typedef struct {
+typedef struct LodeFlameTree {
 	GArray *functions; /* uint32_t: one frame of each, a row of the stacks */
 	GArray *nodes;     /* LodeFlameNode; node 0 is the whole */
 	double cut;        /* weight of stacks that end early in the tree */

@@ -22,7 +22,7 @@ typedef struct {
 	bool is_told; /* the change is significant */
 } LodeComparedDiagnosis;
 
-typedef struct {
+typedef struct LodeComparedDiagnoses {
 	GArray *rows;      /* LodeComparedDiagnosis, by absolute change, falling */
 	double deviations; /* standard errors that a change must exceed, for so many rows */
 	/* NULL: seconds. Where the processor time of one is not known, as of perf's recordings,

@@ -2,11 +2,9 @@
 #include "analyses/compare/comparison.h"
 
 #include "analyses/compare/comparison_figures.h"
-#include "analyses/compare/exchanged_findings.h"
 #include "analyses/compare/function_pairs.h"
-#include "analyses/compare/inlined_functions.h"
 #include "analyses/compare/lone_attributes.h"
-#include "analyses/compare/renamed_files.h"
+#include "analyses/compare/moved_code.h"
 #include "analyses/findings/findings.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "analyses/mine/miner.h"

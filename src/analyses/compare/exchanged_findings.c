@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/compare/exchanged_findings.h"
+#include "analyses/compare/moved_code.h"
 
 #include "base/arrays/sum_table.h"
 #include "model/code.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/compare/inlined_functions.h"
+#include "analyses/compare/moved_code.h"
 
 #include "analyses/compare/untyped_name.h"
 #include "model/code.h"

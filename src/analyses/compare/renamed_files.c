@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/compare/renamed_files.h"
+#include "analyses/compare/moved_code.h"
 
 #include "model/code.h"
 

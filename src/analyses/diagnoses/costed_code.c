@@ -2,7 +2,6 @@
 #include "analyses/diagnoses/costed_code.h"
 
 #include "analyses/diagnoses/code/code_shapes.h"
-#include "analyses/diagnoses/code/small_calls.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/bits.h"

@@ -149,3 +149,13 @@ bool lode_costed_code_is_run_time(const LodeDiagnosisContext *context, uint32_t 
 /* Cycles of a loop's longest recurrence but one; 0 where both are of one kind, and so of one cause,
  * as of two sums or remainders that are kept side by side. */
 double lode_other_recurrence(const LodeLoop *loop);
+
+/*
+ * Sets LODE_CODE_SMALL of the instructions of functions of at most 64 bytes without calls and loops
+ * of their own that loops of the program's own code call through a pointer, by a stub or in another
+ * image, or that load (not from the stack) and have a twentieth of the time; of their stubs; and of
+ * these calls. Small functions that only compute and are called directly are what somebody wants to
+ * have apart: else the compiler would have inlined them. Not of services and run-times, nor of a
+ * load that has most of the time of all this: it waits for data.
+ */
+void lode_small_calls_mark(LodeCostedCode *self);

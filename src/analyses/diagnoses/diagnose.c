@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/diagnose.h"
 
+#include "analyses/diagnoses/code_diagnoses.h"
+#include "analyses/diagnoses/diagnosis_context.h"
 #include "analyses/diagnoses/diagnosis_evidence.h"
-#include "analyses/diagnoses/kernel_diagnoses.h"
-#include "analyses/diagnoses/place_diagnoses.h"
 #include "analyses/diagnoses/programs/program_rules.h"
-#include "analyses/diagnoses/repeated_calls.h"
 #include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "analyses/diagnoses/thread_diagnoses.h"
-#include "analyses/diagnoses/unoptimised_diagnosis.h"
 #include "base/arrays/sort_order.h"
 #include "model/findings.h"
 #include "model/lines/own_lines.h"

@@ -25,6 +25,11 @@ typedef struct {
 	const LodeServices *services;
 } LodeDiagnosisContext;
 
+/* Adds those of the time in the kernel, by what entered it and from which line of the user's. Those
+ * of the code, of the same cause and at the system calls themselves, are part of them, and
+ * removed. */
+void lode_kernel_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);
+
 /* Adds what the way costs in which programs of the system are called, that have much of the time.
  */
 void lode_program_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);

@@ -3,7 +3,7 @@
  *   instructions ──▶ rules ──▶ causes ──▶ time by function ──┬─▶ one over functions
  *                                                            └─▶ one for each function
  */
-#include "analyses/diagnoses/place_diagnoses.h"
+#include "analyses/diagnoses/code_diagnoses.h"
 
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "base/arrays/sort_order.h"

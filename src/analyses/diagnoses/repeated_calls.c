@@ -13,7 +13,7 @@
  * if samples within it and in what it calls take turns: a loop that repeats a whole program to
  * measure it does not.
  */
-#include "analyses/diagnoses/repeated_calls.h"
+#include "analyses/diagnoses/code_diagnoses.h"
 
 #include "analyses/calls/function_families.h"
 #include "analyses/diagnoses/code/code_shapes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/unoptimised_diagnosis.h"
+#include "analyses/diagnoses/code_diagnoses.h"
 
 #include "analyses/diagnoses/code/code_shapes.h"
 #include "images/instructions/register_use.h"

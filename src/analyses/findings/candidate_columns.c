@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/candidate_columns.h"
 
+#include "analyses/findings/observations.h"
 #include "base/arrays/hash.h"
 #include "base/arrays/partition_point.h"
 #include "base/worker_pool.h"

@@ -7,6 +7,7 @@
 #include "analyses/findings/candidates.h"
 
 #include "analyses/findings/candidate_columns.h"
+#include "analyses/findings/observations.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
 #include "base/worker_pool.h"

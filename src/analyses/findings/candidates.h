@@ -18,10 +18,12 @@
  */
 #pragma once
 
-#include "analyses/findings/observations.h"
 #include "base/progress.h"
 
+#include <glib.h>
 #include <stdint.h>
+
+typedef struct LodeObservations LodeObservations;
 
 /* Whether an attribute names a cause of its own cost: instructions that take long wherever they
  * are, and loads that wait for stores. */

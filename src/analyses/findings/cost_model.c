@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/cost_model.h"
 
+#include "analyses/findings/observations.h"
 #include "base/arrays/partition_point.h"
 #include "base/quick_log.h"
 

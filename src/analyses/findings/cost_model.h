@@ -41,7 +41,7 @@ typedef struct {
 	double samples, rate; /* y(B); Σ r over the block */
 } LodeRatedBlock;
 
-typedef struct {
+typedef struct LodeCostModel {
 	const LodeObservations *seen;
 	LodeWorkerCrew *crew;      /* who fits; NULL: the calling thread alone. Borrowed */
 	GArray *terms;             /* LodeCostTerm */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/finding_description.h"
 
+#include "analyses/findings/cost_model.h"
+#include "analyses/findings/observations.h"
 #include "base/arrays/sort_order.h"
 #include "model/findings.h"
 #include "model/index.h"

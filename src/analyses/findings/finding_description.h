@@ -8,7 +8,9 @@
 #pragma once
 
 #include "analyses/findings/candidates.h"
-#include "analyses/findings/cost_model.h"
+
+typedef struct LodeCostModel LodeCostModel;
+typedef struct LodeFindings LodeFindings;
 
 enum { LODE_FITTED_MAX_PARTS = 2 };
 

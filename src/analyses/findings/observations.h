@@ -24,7 +24,7 @@ typedef struct {
 	float share;
 } LodeNeighbour;
 
-typedef struct {
+typedef struct LodeObservations {
 	const LodeFlowGraph *graph;
 	bool is_counted;
 	uint32_t n;              /* observed vertices, numbered 0 … n−1 in the graph's order */

@@ -6,10 +6,8 @@
  */
 #include "analyses/merge/profile_merge.h"
 
-#include "analyses/merge/loop_rows.h"
+#include "analyses/merge/observed_rows.h"
 #include "analyses/merge/origin_rows.h"
-#include "analyses/merge/stack_rows.h"
-#include "analyses/merge/window_rows.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/memory.h"

@@ -2,8 +2,7 @@
 #include "analyses/signatures/classification.h"
 
 #include "analyses/signatures/classifying.h"
-#include "analyses/signatures/sequence_fit.h"
-#include "analyses/signatures/signature_distance.h"
+#include "analyses/signatures/signature_model.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/profile.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/signatures/classifying.h"
 
+#include "analyses/signatures/signature_model.h"
 #include "base/error.h"
 #include "model/profile.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/signatures/sequence_fit.h"
+#include "analyses/signatures/classifying.h"
 
+#include "analyses/signatures/signature_model.h"
 #include "model/code.h"
 
 /* bench/results/classify.md says what each was chosen on. */

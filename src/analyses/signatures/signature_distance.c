@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/signatures/signature_distance.h"
+#include "analyses/signatures/classifying.h"
 
+#include "analyses/signatures/signature_model.h"
 #include "base/arrays/sort_order.h"
 #include "model/index.h"
 #include "model/run/program_run.h"

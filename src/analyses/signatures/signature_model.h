@@ -5,7 +5,7 @@
 
 #include "analyses/signatures/sequence_table.h"
 
-typedef struct {
+typedef struct LodeSignatureModel {
 	const LodeSignature *signature; /* borrowed */
 	LodeSequenceTable supports[LODE_N_SEQUENCE_KINDS];
 	LodeSequenceTable deviations[LODE_N_SEQUENCE_KINDS];

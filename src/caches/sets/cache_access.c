@@ -7,6 +7,9 @@
 #include "caches/sets/cache_access.h"
 
 #include "base/bits.h"
+#include "caches/sets/line_stores.h"
+#include "caches/sets/miss_classes.h"
+#include "caches/sets/stride_table.h"
 
 /* The data of a reference, including that which its misses report. */
 typedef struct {

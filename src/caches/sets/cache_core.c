@@ -2,6 +2,10 @@
 /* Makes cores as threads appear, each with private copies of its own. */
 #include "caches/sets/cache_core.h"
 
+#include "caches/sets/line_stores.h"
+#include "caches/sets/miss_classes.h"
+#include "caches/sets/stride_table.h"
+
 static bool is_private_data(const LodeCache *cache)
 {
 	return !cache->is_tlb && !cache->is_shared && (cache->holds & LODE_CACHE_DATA) != 0;

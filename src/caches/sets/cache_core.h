@@ -12,10 +12,11 @@
 
 #include "caches/cache_simulation.h"
 #include "caches/sets/cache_sets.h"
-#include "caches/sets/line_stores.h"
-#include "caches/sets/miss_classes.h"
-#include "caches/sets/stride_table.h"
 #include "caches/stacks/set_stacks.h"
+
+typedef struct LodeLineStores LodeLineStores;
+typedef struct LodeMissClasses LodeMissClasses;
+typedef struct LodeStrideTable LodeStrideTable;
 
 /* One copy of a cache. */
 typedef struct {

@@ -10,8 +10,10 @@
  */
 #pragma once
 
+#include "caches/hierarchy/hierarchy.h"
 #include "caches/sets/line_map.h"
-#include "caches/sets/replacement.h"
+
+typedef struct LodeReplacementPolicy LodeReplacementPolicy;
 
 enum {
 	LODE_LINE_DIRTY = 1,

@@ -20,7 +20,7 @@ typedef struct {
 	bool is_used;
 } LodeStrideEntry;
 
-typedef struct {
+typedef struct LodeStrideTable {
 	LodeStrideEntry entries[LODE_STRIDE_ENTRIES];
 } LodeStrideTable;
 

@@ -2,6 +2,8 @@
 /* Miss curves from stack distances. */
 #include "caches/stacks/miss_curve.h"
 
+#include "caches/stacks/stack_distances.h"
+
 #include <string.h>
 
 /* Four sizes to an octave, as far as they are whole: 1 2 3 4 5 6 7 8 10 12 14 16 20 … */

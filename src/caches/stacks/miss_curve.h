@@ -5,7 +5,10 @@
  */
 #pragma once
 
-#include "caches/stacks/stack_distances.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeStackDistances LodeStackDistances;
 
 /* A cache of so many lines. */
 typedef struct {

@@ -7,6 +7,7 @@
 #include "cli/live/live_terminal.h"
 #include "record/perf/record_queue.h"
 #include "record/perf/sampling_switch.h"
+#include "views/live/live_drawing.h"
 #include "views/live/live_model.h"
 
 #include <errno.h>

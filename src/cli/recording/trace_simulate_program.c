@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate -- PROGRAM: simulates caches on the references of a program while it runs. */
-#include "cli/recording/trace_simulate_program.h"
+#include "cli/terminal_asker.h"
 
 #include "base/error.h"
 #include "cli/recording/recording_directory.h"
@@ -8,6 +8,7 @@
 #include "cli/terminal_progress.h"
 #include "ingest/traced_import.h"
 #include "model/profile.h"
+#include "questions/trace_simulate.h"
 #include "record/qemu/trace_recording.h"
 #include "views/form/display_text.h"
 

@@ -9,9 +9,9 @@
 #include "ingest/time_slices.h"
 #include "model/profile.h"
 #include "questions/parts/rows.h"
-#include "sources/signature_directory.h"
+#include "sources/signature_file.h"
 #include "store/profile_store.h"
-#include "views/signatures/classification_slices.h"
+#include "views/signatures/classification_view.h"
 
 typedef struct {
 	LodeClassificationViewOptions view;

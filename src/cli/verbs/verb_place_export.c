@@ -4,7 +4,7 @@
 #include "base/files/output_file.h"
 #include "cli/verb.h"
 #include "sources/placement_file.h"
-#include "views/placement/placement_export.h"
+#include "views/placement/placement_views.h"
 
 typedef struct {
 	const char *form, *output, *topology;

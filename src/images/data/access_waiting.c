@@ -12,17 +12,220 @@
  * of the function. Where there are several, each is followed back a little: registers, flags and
  * stack contradict most of those that the thread did not take.
  */
-#include "images/data/access_path.h"
 #include "images/data/argument_slots.h"
 
+#include "images/data/access_walk.h"
+#include "images/instructions/instruction_effect.h"
+#include "images/registers/backward_undoing.h"
+#include "images/registers/memory_emulation.h"
+
 #include <string.h>
+
+/*
+ * the last instructions that ran before a sample, and what registers and memory
+ * held before each:
+ *
+ *   backward   undoing one instruction after the other      ◀── registers at the sample
+ *   forward    from the oldest one on, doing each again: registers that were overwritten since are
+ *              computed as the code did, from registers that were not, and from the dump of the
+ *              stack where nothing has been written since
+ *
+ *   sub  ecx, 1        ▲ undone: rcx        │
+ *   mov  eax, ecx      │                    │ eax = ecx
+ *   and  eax, 0xff     │                    ▼ eax = ecx & 0xff
+ *   mov  eax, [r11+rax*4]   steps[0]: where did it load from?
+ *   (sampled)
+ *
+ * Where both know a value they must agree. If they do not, the thread did not come this way.
+ */
+
+typedef struct {
+	LodeFullInstruction full;
+	uint32_t number; /* in the function's control flow; UINT32_MAX: in another function */
+	uint64_t next;   /* the address, in the image, of what ran after it */
+} PathStep;
+
+typedef struct {
+	LodeAccessWalk *walk;
+	LodeRegisterState after;                                /* as sampled */
+	PathStep steps[LODE_ACCESS_SEARCH_STEPS];               /* the last that ran first */
+	LodeRegisterState before[LODE_ACCESS_SEARCH_STEPS];     /* each step, undone */
+	LodeRegisterState recomputed[LODE_ACCESS_SEARCH_STEPS]; /* likewise, done again */
+	unsigned n;
+	bool has_ended; /* what ran before is not known */
+} AccessPath;
+
+/* The flags by which conditions and results are compared. */
+#define COMPARED_FLAGS                                                                             \
+	((uint64_t)(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |    \
+		    ZYDIS_CPUFLAG_OF))
+
+static bool add_step(AccessPath *self, uint64_t address, uint32_t number, uint64_t next)
+{
+	LodeAccessSearch *search = self->walk->search;
+	PathStep *step = &self->steps[self->n];
+
+	if (!lode_access_search_decode(search, address))
+		return false;
+	step->full = search->full;
+	step->number = number;
+	step->next = next;
+	self->before[self->n] = self->n > 0 ? self->before[self->n - 1] : self->after;
+	lode_backward_undo(&step->full, &self->before[self->n]);
+	self->n++;
+	return true;
+}
+
+/* Begins with the instruction at an address of the image, after which the sampled one ran. `number`
+ * as in a step. False: it cannot be decoded. */
+static bool access_path_begin(AccessPath *self, LodeAccessWalk *walk,
+	const LodeRegisterState *sampled, uint64_t address, uint32_t number)
+{
+	self->walk = walk;
+	self->after = *sampled;
+	self->n = 0;
+	self->has_ended = number == UINT32_MAX;
+	return add_step(self, address, number, walk->search->question->pc);
+}
+
+/* One that control came from: not decoded otherwise than the function was, and of known effect. */
+static bool add_before(AccessPath *self, uint32_t before)
+{
+	const LodeStaticInstruction *found = lode_access_walk_at(self->walk, before);
+	const LodeFullInstruction *full = &self->steps[self->n].full;
+	uint64_t next = self->steps[self->n - 1].full.address;
+
+	if (!add_step(self, found->address, before, next))
+		return false;
+	if (full->instruction.length == found->decoded.length &&
+		!lode_access_is_opaque(full, &found->decoded))
+		return true;
+	self->n--;
+	return false;
+}
+
+/* Up to `n` steps in all, as far as only one way leads there. */
+static void access_path_extend(AccessPath *self, unsigned n)
+{
+	while (!self->has_ended && self->n < MIN(n, LODE_ACCESS_SEARCH_STEPS)) {
+		uint32_t before = lode_access_walk_before(
+			self->walk, self->steps[self->n - 1].number);
+
+		self->has_ended = before == UINT32_MAX || !add_before(self, before);
+	}
+}
+
+/* --- memory --- */
+
+static void init_memory(const AccessPath *self, LodeStackMemory *memory)
+{
+	const LodeDataAccessQuestion *question = self->walk->search->question;
+	uint64_t start = 0;
+	bool is_known = lode_register_state_read(&self->after, ZYDIS_REGISTER_RSP, &start);
+
+	lode_stack_memory_init(
+		memory, is_known ? question->stack : NULL, question->stack_size, start);
+	memory->constants = self->walk->search->stack.constants;
+	memory->n_constants = self->walk->search->stack.n_constants;
+	for (unsigned i = 0; i < self->n; i++) {
+		if (!lode_memory_is_written(&self->steps[i].full))
+			continue;
+		LodeStackWrite write = lode_memory_write_of(&self->steps[i].full, &self->before[i]);
+		lode_stack_memory_expect(memory, &write);
+	}
+	memory->is_past = true;
+}
+
+/* --- doing it again --- */
+
+/* False: a jump went elsewhere. */
+static bool do_again(const PathStep *step, LodeRegisterState *state, LodeStackMemory *memory)
+{
+	bool is_writing = lode_memory_is_written(&step->full);
+	unsigned n_expected = memory->n_expected - (is_writing ? 1 : 0);
+	uint64_t next;
+	LodeStep went = lode_memory_emulate(&step->full, state, memory, &next);
+
+	if (is_writing && memory->n_expected != n_expected)
+		lode_stack_memory_forget(memory);
+	memory->n_expected = n_expected;
+	return (went != LODE_STEP_ON && went != LODE_STEP_COMPUTED) || next == step->next;
+}
+
+/* A result whose input was in memory still gives zero, sign and parity. False: the flags are not
+ * those of this result. */
+static bool has_flags_of_result(const LodeFullInstruction *full, const LodeRegisterState *after)
+{
+	uint64_t value, flags = 0;
+	unsigned bits = full->operands[0].size;
+
+	switch (lode_instruction_operation(&full->instruction)) {
+	case LODE_OPERATION_ADD:
+	case LODE_OPERATION_ADD_CARRY:
+	case LODE_OPERATION_AND:
+	case LODE_OPERATION_NEGATE:
+	case LODE_OPERATION_OR:
+	case LODE_OPERATION_SUBTRACT:
+	case LODE_OPERATION_SUBTRACT_BORROW:
+	case LODE_OPERATION_XOR:
+		break;
+	default:
+		return true;
+	}
+	if (lode_operand_register(&full->operands[0]) < 0 ||
+		!lode_register_state_read(after, full->operands[0].reg.value, &value))
+		return true;
+	flags |= value == 0 ? ZYDIS_CPUFLAG_ZF : 0;
+	flags |= value >> (bits - 1) & 1 ? ZYDIS_CPUFLAG_SF : 0;
+	flags |= __builtin_parityll(value & 0xff) ? 0 : ZYDIS_CPUFLAG_PF;
+	return ((flags ^ after->flags) & after->known_flags &
+		       (ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF)) == 0;
+}
+
+/* Adds what another state of the same moment knows. False: they contradict each other. */
+static bool merge(LodeRegisterState *state, const LodeRegisterState *other)
+{
+	uint32_t both = state->known & other->known;
+	uint64_t both_flags = state->known_flags & other->known_flags & COMPARED_FLAGS;
+
+	if ((state->flags ^ other->flags) & both_flags)
+		return false;
+	for (unsigned i = 0; i < LODE_N_GENERAL_REGISTERS; i++) {
+		if ((both >> i & 1) && state->values[i] != other->values[i])
+			return false;
+		if (other->known >> i & 1)
+			state->values[i] = other->values[i];
+	}
+	state->known |= other->known;
+	state->flags = (state->flags & ~other->known_flags) | (other->flags & other->known_flags);
+	state->known_flags |= other->known_flags;
+	return true;
+}
+
+/* Fills `recomputed`. False: the sample contradicts this way. */
+static bool access_path_recompute(AccessPath *self)
+{
+	LodeStackMemory memory;
+	LodeRegisterState state = self->before[self->n - 1];
+
+	init_memory(self, &memory);
+	for (unsigned i = self->n; i-- > 0;) {
+		const LodeRegisterState *after = i > 0 ? &self->before[i - 1] : &self->after;
+
+		self->recomputed[i] = state;
+		if (!do_again(&self->steps[i], &state, &memory) || !merge(&state, after) ||
+			!has_flags_of_result(&self->steps[i].full, &state))
+			return false;
+	}
+	return true;
+}
 
 /* The steps that distinguish ways; mostly one or two instructions suffice. */
 enum { EVIDENCE_STEPS = 8, MAX_CALL_BYTES = 8 };
 
 typedef struct {
 	uint64_t source; /* 0: the return of a function that is not known */
-	uint32_t number; /* as in LodePathStep */
+	uint32_t number; /* as in PathStep */
 } Way;
 
 typedef struct {
@@ -253,10 +456,10 @@ static bool fuses_with_jump(const LodeFullInstruction *full)
 enum { NO_ACCESS = -1, NOT_KNOWN = -2 };
 
 /* A jump and what stands before it, which the thread may have jumped over. */
-static int find_compare(LodeAccessPath *path)
+static int find_compare(AccessPath *path)
 {
 	LodeAccessSearch *search = path->walk->search;
-	const LodePathStep *jump = &path->steps[0];
+	const PathStep *jump = &path->steps[0];
 	const LodeStaticInstruction *before;
 
 	if (jump->number == UINT32_MAX)
@@ -268,12 +471,12 @@ static int find_compare(LodeAccessPath *path)
 		!lode_access_search_decode(search, before->address) ||
 		!fuses_with_jump(&search->full))
 		return NO_ACCESS;
-	lode_access_path_extend(path, 2);
+	access_path_extend(path, 2);
 	return path->n > 1 && path->steps[1].full.address == before->address ? 1 : NOT_KNOWN;
 }
 
 /* The number of the path's step that waited, if it accesses memory. */
-static int find_access(LodeAccessPath *path)
+static int find_access(AccessPath *path)
 {
 	const LodeFullInstruction *full = &path->steps[0].full;
 	uint8_t numbers[LODE_MAX_DATA_OPERANDS];
@@ -288,7 +491,7 @@ static int find_access(LodeAccessPath *path)
 }
 
 /* With the registers undone, or else computed again over more and more of the path. */
-static void locate(LodeAccessPath *path, unsigned step)
+static void locate(AccessPath *path, unsigned step)
 {
 	LodeAccessSearch *search = path->walk->search;
 
@@ -303,8 +506,8 @@ static void locate(LodeAccessPath *path, unsigned step)
 		n *= 2) {
 		unsigned had = path->n;
 
-		lode_access_path_extend(path, n);
-		if ((n > 4 && path->n == had) || !lode_access_path_recompute(path))
+		access_path_extend(path, n);
+		if ((n > 4 && path->n == had) || !access_path_recompute(path))
 			break;
 		search->full = path->steps[step].full;
 		search->state = path->recomputed[step];
@@ -356,20 +559,20 @@ static bool find_slots(Ways *self)
 static bool follow(Ways *self, const Way *way, bool needs_evidence)
 {
 	LodeAccessSearch *search = self->walk.search;
-	LodeAccessPath path;
+	AccessPath path;
 
 	if (way->source == 0) {
 		lode_access_search_fail(search, LODE_REASON_NOT_MEMORY);
 		return true;
 	}
-	if (!lode_access_path_begin(&path, &self->walk, &self->sampled, way->source, way->number)) {
+	if (!access_path_begin(&path, &self->walk, &self->sampled, way->source, way->number)) {
 		lode_access_search_fail(search, LODE_REASON_NO_DECODE);
 		return true;
 	}
 	int step = find_access(&path);
 	if (needs_evidence) {
-		lode_access_path_extend(&path, EVIDENCE_STEPS);
-		if (!lode_access_path_recompute(&path))
+		access_path_extend(&path, EVIDENCE_STEPS);
+		if (!access_path_recompute(&path))
 			return false;
 	}
 	if (step < 0) {

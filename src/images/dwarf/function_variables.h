@@ -16,7 +16,7 @@ typedef enum {
 	LODE_PLACE_AT_ADDRESS,  /* begins at `offset` in the image */
 } LodePlaceKind;
 
-typedef struct {
+typedef struct LodeVariablePlace {
 	uint64_t low, high; /* instructions that find it there */
 	int64_t offset;
 	const char *name; /* borrowed from the debug information; NULL: none */
@@ -36,7 +36,7 @@ typedef struct {
 	uint32_t type; /* what the function that is called returns */
 } LodeCallType;
 
-typedef struct {
+typedef struct LodeFunctionVariables {
 	GArray *in_registers[LODE_N_GENERAL_REGISTERS]; /* LodeVariablePlace by low */
 	GArray *in_memory;                              /* LodeVariablePlace by low */
 	GArray *calls;                                  /* LodeCallType by address */

@@ -5,6 +5,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "images/dwarf/type_fields.h"
+#include "images/dwarf/unit_index.h"
 
 #include <dwarf.h>
 #include <string.h>

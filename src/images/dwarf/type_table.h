@@ -11,8 +11,9 @@
 #pragma once
 
 #include "images/dwarf/debug_info.h"
-#include "images/dwarf/unit_index.h"
 #include "model/data_type.h"
+
+typedef struct LodeUnitIndex LodeUnitIndex;
 
 #define LODE_NO_TYPE UINT32_MAX
 

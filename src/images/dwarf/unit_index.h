@@ -22,7 +22,7 @@ typedef struct {
 	Dwarf_Die die;
 } LodeUnitVariable;
 
-typedef struct {
+typedef struct LodeUnitIndex {
 	bool is_cplusplus;    /* names have no "struct", but namespaces */
 	bool is_go;           /* calls preserve no register but rsp, rbp and r14 */
 	GArray *functions;    /* LodeUnitFunction, by low */

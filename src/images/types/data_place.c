@@ -5,6 +5,9 @@
  */
 #include "images/types/data_place.h"
 
+#include "images/dwarf/function_variables.h"
+#include "images/dwarf/unit_index.h"
+#include "images/elf/thread_block.h"
 #include "images/types/go_maps.h"
 #include "images/variants/data_symbols.h"
 

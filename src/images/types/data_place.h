@@ -8,9 +8,12 @@
  */
 #pragma once
 
-#include "images/dwarf/function_variables.h"
+#include "images/dwarf/type_table.h"
 #include "images/types/data_types.h"
 #include "images/variants/elf_image.h"
+
+typedef struct LodeFunctionVariables LodeFunctionVariables;
+typedef struct LodeVariablePlace LodeVariablePlace;
 
 enum { LODE_MAX_TRACKED_SLOTS = 32 };
 

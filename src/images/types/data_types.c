@@ -5,7 +5,9 @@
 #include "images/types/data_types.h"
 
 #include "base/arrays/partition_point.h"
+#include "images/dwarf/function_variables.h"
 #include "images/dwarf/source_lines.h"
+#include "images/dwarf/unit_index.h"
 #include "images/types/go_maps.h"
 #include "images/types/register_types.h"
 #include "images/types/stack_frames.h"

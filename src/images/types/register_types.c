@@ -6,6 +6,9 @@
 #include "images/types/register_types.h"
 
 #include "base/arrays/partition_point.h"
+#include "images/dwarf/function_variables.h"
+#include "images/dwarf/unit_index.h"
+#include "images/elf/thread_block.h"
 #include "images/instructions/instruction_effect.h"
 #include "images/types/go_maps.h"
 

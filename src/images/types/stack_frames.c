@@ -2,6 +2,7 @@
 /* DWARF 5, section 6.4: call frame information. Only rules of register and offset are followed. */
 #include "images/types/stack_frames.h"
 
+#include "images/dwarf/function_variables.h"
 #include "images/registers/stack_memory.h"
 #include "images/types/data_place.h"
 #include "images/variants/elf_image.h"

@@ -9,6 +9,8 @@
  */
 #include "images/types/register_types.h"
 
+#include "images/dwarf/function_variables.h"
+
 #include <string.h>
 
 enum {

@@ -15,6 +15,7 @@
 #include "images/elf/packed_symbols.h"
 #include "images/elf/python_functions.h"
 #include "images/elf/symbol_table.h"
+#include "images/elf/thread_block.h"
 #include "images/instructions/instruction_decoder.h"
 #include "images/variants/data_symbols.h"
 

@@ -4,7 +4,8 @@
 
 #include "images/dwarf/debug_info.h"
 #include "images/elf/image_variant.h"
-#include "images/elf/thread_block.h"
+
+typedef struct LodeThreadBlock LodeThreadBlock;
 
 typedef enum {
 	LODE_SYMBOLS_OF_IMAGE,   /* STT_OBJECT, by address */

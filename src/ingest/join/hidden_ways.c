@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/hidden_ways.h"
+#include "ingest/join/attributes/dependences.h"
 
 #include "base/arrays/partition_point.h"
 #include "images/instructions/instruction_decoder.h"

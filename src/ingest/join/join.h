@@ -36,11 +36,11 @@
 #include "ingest/sampled/sampled_stacks.h"
 #include "ingest/sampled/waits/sampled_waits.h"
 #include "sources/code/jit_code_set.h"
-#include "sources/code/load_map_set.h"
 #include "sources/recording.h"
 
-typedef struct LodeSamplePairs LodeSamplePairs;
+typedef struct LodeLoadMapSet LodeLoadMapSet;
 typedef struct LodeMemoryReading LodeMemoryReading;
+typedef struct LodeSamplePairs LodeSamplePairs;
 typedef struct LodeWindowReading LodeWindowReading;
 
 /* The inputs with which a recording is joined; all borrowed. */

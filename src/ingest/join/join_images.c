@@ -9,6 +9,7 @@
 #include "ingest/join/join.h"
 #include "model/profile.h"
 #include "model/run/unresolved.h"
+#include "sources/code/load_map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "base/arrays/partition_point.h"
 #include "ingest/memory/memory_reading.h"
-#include "ingest/memory/sampled_sites.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/memory/sampled_sites.h"
+#include "ingest/memory/managed_objects.h"
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"

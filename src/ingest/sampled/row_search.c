@@ -2,6 +2,7 @@
 #include "ingest/sampled/row_search.h"
 
 #include "base/files/own_library.h"
+#include "ingest/sampled/sampled_rows.h"
 
 #include <string.h>
 

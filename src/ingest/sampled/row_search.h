@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "ingest/sampled/sampled_rows.h"
 #include "process/call_chain.h"
+
+typedef struct LodeSampledRows LodeSampledRows;
 
 enum { LODE_ROW_OF_RECORDER = LODE_NONE - 1 }; /* of a library that lode put into the program */
 

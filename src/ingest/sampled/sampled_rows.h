@@ -12,7 +12,7 @@ typedef struct {
 	double value;
 } LodeSampledLaterValue;
 
-typedef struct {
+typedef struct LodeSampledRows {
 	LodeRecording *recording; /* borrowed, as the images */
 	const LodeCodeImages *images;
 	LodeIdCache rows, branches, ranges, newest;

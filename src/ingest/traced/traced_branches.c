@@ -10,7 +10,7 @@
  * If neither the next instruction nor the target came next (a signal), the branch is not counted,
  * since its outcome is unknown.
  */
-#include "ingest/traced/traced_branches.h"
+#include "ingest/traced/traced_events.h"
 
 #include "base/error.h"
 #include "ingest/traced/traced_recording.h"

@@ -3,7 +3,7 @@
  * Each cache has a column for each kind of reference; what people ask for (misses of the first
  * level, of the last, of TLBs) are sums of these, under the names that such events have elsewhere.
  */
-#include "ingest/traced/traced_misses.h"
+#include "ingest/traced/traced_events.h"
 
 #include "ingest/traced/traced_counts.h"
 #include "model/index.h"

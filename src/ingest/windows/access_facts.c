@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/windows/access_facts.h"
+#include "ingest/windows/access_visits.h"
 
 #include "base/arrays/hash.h"
 #include "base/bits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/windows/line_visits.h"
+#include "ingest/windows/access_visits.h"
 
 #include "base/bits.h"
 #include "model/index.h"

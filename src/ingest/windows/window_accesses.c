@@ -4,14 +4,13 @@
  * keeps those with the smallest ones. So any smaller number of them is a sample by chance, too, and
  * the choice is the same at each import.
  */
-#include "ingest/windows/window_accesses.h"
+#include "ingest/windows/window_visitors.h"
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "images/data/stepped_access.h"
 #include "ingest/memory/memory_reading.h"
-#include "ingest/windows/access_facts.h"
-#include "ingest/windows/line_visits.h"
+#include "ingest/windows/access_visits.h"
 #include "ingest/windows/recent_accesses.h"
 #include "ingest/windows/window_facts.h"
 

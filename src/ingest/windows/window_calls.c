@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/windows/window_calls.h"
+#include "ingest/windows/window_visitors.h"
 
 #include "images/instructions/register_use.h"
 #include "ingest/windows/window_facts.h"

@@ -11,7 +11,7 @@
  *
  * First with the histories of all branches, then with those of each branch alone.
  */
-#include "ingest/windows/window_outcomes.h"
+#include "ingest/windows/window_visitors.h"
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"

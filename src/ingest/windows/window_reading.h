@@ -12,11 +12,10 @@
 #pragma once
 
 #include "base/arrays/id_cache.h"
-#include "ingest/windows/window_calls.h"
 #include "ingest/windows/window_facts.h"
-#include "ingest/windows/window_outcomes.h"
 #include "ingest/windows/window_steps.h"
 #include "ingest/windows/window_times.h"
+#include "ingest/windows/window_visitors.h"
 #include "process/threads.h"
 #include "sources/recording.h"
 

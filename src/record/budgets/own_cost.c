@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/budgets/own_cost.h"
+#include "record/budgets/budgets.h"
 
 #include "base/text/number_format.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/budgets/sample_slices.h"
+#include "record/budgets/budgets.h"
 
 /* The additional cost of a context switch while a timer samples the threads. Measured in a virtual
  * machine, where each setting of the timer traps to the host; it is less on hardware. */

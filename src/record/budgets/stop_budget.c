@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/budgets/stop_budget.h"
+#include "record/budgets/budgets.h"
 
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/budgets/switch_budget.h"
+#include "record/budgets/budgets.h"
 
 /* With less, it would stop again at once. */
 enum { ALLOWANCE_TO_GO_ON = LODE_SWITCHES_PER_SECOND / 4 };

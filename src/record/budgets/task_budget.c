@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/budgets/task_budget.h"
+#include "record/budgets/budgets.h"
 
 /* The share of the time that grows to the allowance, and its maximum, which is enough for a
  * run-time environment that starts 200 threads on 50 processors. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf/perf_features.h"
+#include "record/perf/perf_writer.h"
 
 #include "base/arrays/sort_order.h"
 #include "base/byte_append.h"

@@ -6,8 +6,9 @@
 #include "machine/figures/memory_rates.h"
 #include "machine/machine_speed.h"
 #include "record/events/perf_existing.h"
-#include "record/perf/perf_features.h"
 #include "record/perf/perf_records.h"
+#include "record/perf/perf_sources.h"
+#include "record/perf/perf_writer.h"
 #include "record/programs/v8_survey.h"
 #include "sources/perf_data/perf_data_format.h"
 

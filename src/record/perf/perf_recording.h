@@ -6,20 +6,17 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
-#include "record/budgets/own_cost.h"
-#include "record/budgets/sample_slices.h"
-#include "record/budgets/switch_budget.h"
-#include "record/budgets/task_budget.h"
+#include "record/budgets/budgets.h"
 #include "record/events/perf_event_set.h"
 #include "record/page_survey.h"
 #include "record/perf/perf_mappings.h"
-#include "record/perf/perf_sources.h"
 #include "record/perf/perf_tally.h"
-#include "record/perf/perf_writer.h"
 #include "record/probes/probe_recorder.h"
 #include "record/waits/switch_samples.h"
 #include "record/waits/wait_looker.h"
 
+typedef struct LodePerfSources LodePerfSources;
+typedef struct LodePerfWriter LodePerfWriter;
 typedef struct LodeSpeedMeter LodeSpeedMeter;
 
 /* Of switches, where these are sampled. */

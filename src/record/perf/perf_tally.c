@@ -2,6 +2,7 @@
 #include "record/perf/perf_tally.h"
 
 #include "record/perf/perf_records.h"
+#include "record/programs/closed_programs.h"
 
 #include <limits.h>
 #include <linux/perf_event.h>

@@ -6,9 +6,10 @@
 #pragma once
 
 #include "record/perf/perf_ring.h"
-#include "record/programs/closed_programs.h"
 #include "record/programs/jit_runtime.h"
 #include "record/programs/kept_files.h"
+
+typedef struct LodeClosedPrograms LodeClosedPrograms;
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, n_switches, n_switch_samples;

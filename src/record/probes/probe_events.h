@@ -17,7 +17,7 @@
 
 enum { LODE_PROBE_SLOTS = 4 };
 
-typedef struct {
+typedef struct LodeProbeHit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint64_t address; /* run-time */
 	uint64_t flags;

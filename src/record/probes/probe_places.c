@@ -4,6 +4,7 @@
 #include "base/arrays/id_cache.h"
 #include "images/targets/branch_way.h"
 #include "model/index.h"
+#include "record/probes/probe_events.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,10 +12,10 @@
 #pragma once
 
 #include "images/instructions/instruction_decoder.h"
-#include "record/probes/probe_events.h"
 
 #include <sys/types.h>
 
+typedef struct LodeProbeHit LodeProbeHit;
 typedef struct LodeProbePlaces LodeProbePlaces;
 
 LodeProbePlaces *lode_probe_places_new(pid_t pid);

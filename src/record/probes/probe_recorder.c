@@ -2,6 +2,7 @@
 #include "record/probes/probe_recorder.h"
 
 #include "base/monotonic_clock.h"
+#include "record/probes/probe_events.h"
 #include "record/probes/probe_log.h"
 #include "record/probes/probe_places.h"
 #include "record/probes/probe_steps.h"

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/monotonic_clock.h"
-#include "record/budgets/stop_budget.h"
+#include "record/budgets/budgets.h"
 #include "record/programs/running_process.h"
 #include "record/programs/script_program.h"
 #include "record/ptrace/interrupted_call.h"

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/quiet_thread.h"
 #include "record/programs/script_program.h"
+#include "record/qemu/trace_intake.h"
 #include "record/qemu/trace_mappings.h"
 #include "record/qemu/trace_run.h"
 #include "sources/references/reference_file.h"

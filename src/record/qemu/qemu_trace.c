@@ -11,6 +11,8 @@
 #include "images/dwarf/named_symbol.h"
 #include "record/programs/preloaded_library.h"
 #include "record/qemu/qemu_program.h"
+#include "record/qemu/taker_queue.h"
+#include "record/qemu/trace_intake.h"
 #include "record/qemu/trace_mappings.h"
 #include "record/qemu/trace_ring.h"
 #include "record/qemu/trace_run.h"

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/files/run_folder.h"
 #include "record/programs/program_check.h"
+#include "record/qemu/taker_queue.h"
+#include "record/qemu/trace_intake.h"
 #include "record/qemu/trace_run.h"
 #include "traces/frames/packing_queue.h"
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "record/programs/child.h"
-#include "record/qemu/taker_queue.h"
-#include "record/qemu/trace_intake.h"
 #include "record/qemu/trace_recording.h"
+
+typedef struct LodeTakerQueue LodeTakerQueue;
+typedef struct LodeTraceIntake LodeTraceIntake;
 
 typedef struct {
 	const LodeTraceRecordingOptions *options;

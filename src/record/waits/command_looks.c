@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/waits/command_looks.h"
+#include "record/waits/looks.h"
 
 #include "base/monotonic_clock.h"
 #include "base/text/command_words.h"

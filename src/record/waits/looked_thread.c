@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/waits/looked_thread.h"
 
 #include "base/bits.h"
 #include "base/byte_append.h"
 #include "base/monotonic_clock.h"
 #include "record/process_memory.h"
 #include "record/waits/look_record.h"
-#include "record/waits/waited_descriptor.h"
+#include "record/waits/looks.h"
 #include "record/waits/waited_process.h"
 #include "sources/perf_data/wait_look.h"
 

@@ -3,9 +3,8 @@
 
 #include "base/monotonic_clock.h"
 #include "base/quiet_thread.h"
-#include "record/waits/command_looks.h"
 #include "record/waits/look_record.h"
-#include "record/waits/looked_thread.h"
+#include "record/waits/looks.h"
 #include "record/waits/script_looks.h"
 #include "sources/perf_data/script_look.h"
 #include "sources/perf_data/wait_look.h"

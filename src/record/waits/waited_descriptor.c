@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/waits/waited_descriptor.h"
+#include "record/waits/looks.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -5,6 +5,8 @@
  */
 #include "sources/perf_data/perf_data_reader.h"
 
+#include "sources/perf_data/deferred_chains.h"
+
 #include <glib/gstdio.h>
 #include <sys/stat.h>
 #include <zstd.h>

@@ -16,9 +16,10 @@
 #include "base/byte_cursor.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "sources/perf_data/deferred_chains.h"
 #include "sources/perf_data/perf_data.h"
 #include "sources/perf_data/perf_data_format.h"
+
+typedef struct LodeDeferredChains LodeDeferredChains;
 
 enum {
 	LODE_PERF_ID_CACHE = 1024,

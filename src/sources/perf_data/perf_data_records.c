@@ -6,6 +6,7 @@
  *   own fields, texts with NUL and padding │ pid tid │ time │ id │ stream │ cpu │ identifier
  */
 #include "base/bits.h"
+#include "sources/perf_data/deferred_chains.h"
 #include "sources/perf_data/perf_data_reader.h"
 
 #include <sys/mman.h>

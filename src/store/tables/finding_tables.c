@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/tables/finding_tables.h"
+#include "store/tables/run_tables.h"
 
 #include "base/error.h"
 #include "base/text/json_stream.h"

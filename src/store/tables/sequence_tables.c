@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/tables/sequence_tables.h"
+#include "store/tables/run_tables.h"
 
 #include "base/arrays/hash.h"
 #include "base/error.h"

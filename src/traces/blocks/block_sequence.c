@@ -4,7 +4,7 @@
  * block that follows; where the return stack guesses, 0 for a right guess and the rank + 1 for
  * another.
  */
-#include "traces/blocks/block_sequence.h"
+#include "traces/blocks/frame_blocks.h"
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"

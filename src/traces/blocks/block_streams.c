@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* New blocks of a frame as streams, and back. */
-#include "traces/blocks/block_streams.h"
+#include "traces/blocks/frame_blocks.h"
 
 #include "base/arrays/hash.h"
 #include "traces/blocks/block_dictionary.h"

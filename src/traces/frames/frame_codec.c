@@ -4,11 +4,10 @@
 
 #include "base/arrays/large_array.h"
 #include "base/error.h"
-#include "traces/blocks/block_sequence.h"
-#include "traces/blocks/block_streams.h"
+#include "traces/blocks/frame_blocks.h"
 #include "traces/frames/frame_streams.h"
 #include "traces/slots/slot_columns.h"
-#include "traces/slots/slot_trial.h"
+#include "traces/slots/slot_predictor.h"
 
 #include <zstd.h>
 

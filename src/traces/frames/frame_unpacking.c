@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "traces/blocks/plain_references.h"
+#include "traces/rps/rps_file.h"
 #include "traces/rps/rps_format.h"
 
 #include <string.h>

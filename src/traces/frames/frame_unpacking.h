@@ -2,7 +2,13 @@
 /* One frame on its way out of the file; the other side of frame_packing.h. Private to traces/. */
 #pragma once
 
-#include "traces/rps/rps_file.h"
+#include "traces/rps/rps_frame.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeRpsFile LodeRpsFile;
 
 typedef struct {
 	const LodeRpsFile *file; /* borrowed */

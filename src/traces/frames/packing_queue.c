@@ -7,6 +7,7 @@
 
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
+#include "traces/frames/frame_packing.h"
 
 enum { MAX_JOBS = 256, MAX_BYTES = 256 << 20 };
 

@@ -10,8 +10,9 @@
  */
 #pragma once
 
-#include "traces/frames/frame_packing.h"
+#include <glib.h>
 
+typedef struct LodeFramePacking LodeFramePacking;
 typedef struct LodePackingQueue LodePackingQueue;
 
 /* Takes finished parts, in order, never two of an owner at once, in any thread: a frame, or bytes

@@ -16,7 +16,7 @@ typedef struct {
 	LodeRpsSummary summary;
 } LodeRpsEntry;
 
-typedef struct {
+typedef struct LodeRpsFile {
 	char *path;
 	LodeInputFile *file; /* unpacked */
 	uint64_t size;

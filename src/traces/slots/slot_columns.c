@@ -7,7 +7,7 @@
 
 #include "base/arrays/large_array.h"
 #include "base/arrays/sort_order.h"
-#include "traces/slots/slot_residuals.h"
+#include "traces/slots/slot_predictor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -64,7 +64,7 @@ enum {
 	LODE_SLOT_MAX_CONTENT_BITS = 18,
 };
 
-typedef struct {
+typedef struct LodeSlotPredictor {
 	LodeSlotState *slots; /* owned; × n_slots */
 	uint32_t n_slots;
 	uint64_t *stack_steps;   /* owned; 2^stack_bits distances, by two slots */

@@ -4,9 +4,10 @@
  * theirs. The simple slots of a block are compared in a loop of their own; the others go through
  * the predictor.
  */
-#include "traces/slots/slot_residuals.h"
+#include "traces/slots/slot_columns.h"
 
 #include "traces/rps/varint.h"
+#include "traces/slots/slot_predictor.h"
 
 #include <string.h>
 

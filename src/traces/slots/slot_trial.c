@@ -17,12 +17,13 @@
  * A. Moore, "Hoeffding Races", Advances in Neural Information Processing Systems 6, 1993, with a
  * margin that was measured in place of Hoeffding's bound.
  */
-#include "traces/slots/slot_trial.h"
+#include "traces/slots/slot_columns.h"
 
 #include "base/arrays/hash.h"
 #include "traces/frames/frame_sample.h"
 #include "traces/rps/varint.h"
 #include "traces/slots/slot_partners.h"
+#include "traces/slots/slot_predictor.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/calls/flame_graph.h"
 
+#include "analyses/calls/flame_tree.h"
 #include "analyses/calls/function_numbers.h"
 #include "base/error.h"
 #include "model/index.h"

@@ -14,11 +14,12 @@
  */
 #pragma once
 
-#include "analyses/calls/flame_tree.h"
 #include "views/export/stack_export.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+
+typedef struct LodeFlameTree LodeFlameTree;
 
 typedef struct {
 	const char *text; /* of functions to find; ASCII letters in any case; NULL: none */

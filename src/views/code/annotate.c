@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 #include "model/index.h"
-#include "views/code/annotation_listing.h"
-#include "views/code/annotation_text.h"
+#include "views/code/annotation.h"
 
 enum { CONTEXT = 3 };
 

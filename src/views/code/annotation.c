@@ -6,6 +6,7 @@
 #include "model/findings.h"
 #include "model/memory.h"
 #include "model/mining_run.h"
+#include "views/code/code_lines.h"
 #include "views/figures/profile_figures.h"
 
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include "analyses/memory/instruction_data.h"
 #include "model/lines/own_lines.h"
 #include "views/code/annotated_places.h"
-#include "views/code/code_lines.h"
 
+typedef struct LodeCodeLines LodeCodeLines;
 typedef struct LodeFinding LodeFinding;
 
 typedef struct {
@@ -75,3 +75,26 @@ static inline bool lode_annotation_has_address(const LodeInstructionDatum *datum
 
 /* The share of all that the function's samples weigh. */
 double lode_annotation_datum_share(const LodeAnnotation *self, const LodeInstructionDatum *datum);
+
+/*
+ * `lode annotate` as text, a table for each place:
+ *
+ *   1. deflate_fast  /usr/bin/gzip  trees.c:123
+ *      3.2 % of cycles, 1,234,567 executions
+ *
+ *        executions  cycles  l1d-miss  address  code
+ *                                               trees.c:123  x = table[i];
+ *   ▶ 1   1,234,567  45,678       123     4a10  mov eax, [rdi+rcx*4]
+ */
+
+/* Write errors are left to the stream. */
+void lode_annotation_write_text(LodeAnnotation *self, FILE *out);
+
+/*
+ * `lode annotate --format json`: nested by place. For the page of `lode serve` also the stretches
+ * of source files that the shown code comes from. CSV: a row for each line of code, with its place.
+ */
+
+/* Write errors are left to the stream. */
+void lode_annotation_write_json(LodeAnnotation *self, FILE *out);
+void lode_annotation_write_csv(LodeAnnotation *self, FILE *out);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/annotation_text.h"
+#include "views/code/annotation.h"
 
 #include "base/text/number_format.h"
 #include "model/causes.h"
 #include "model/findings.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "views/code/code_lines.h"
 #include "views/code/source_text.h"
 #include "views/figures/event_values.h"
 #include "views/figures/inlined_lines.h"

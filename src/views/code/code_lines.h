@@ -16,7 +16,7 @@ typedef struct {
 	uint32_t size;        /* bytes up to the next line; 0 without code */
 } LodeCodeLine;
 
-typedef struct {
+typedef struct LodeCodeLines {
 	const LodeProfile *profile;
 	uint32_t function;
 	GArray *lines;     /* LodeCodeLine, by address */

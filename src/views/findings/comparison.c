@@ -9,14 +9,14 @@
  */
 #include "views/findings/comparison.h"
 
+#include "analyses/compare/compared_diagnoses.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/profile.h"
 #include "views/figures/event_values.h"
 #include "views/figures/inlined_lines.h"
-#include "views/findings/comparison_diagnoses.h"
-#include "views/findings/comparison_head.h"
+#include "views/findings/comparison_parts.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"

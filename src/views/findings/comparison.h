@@ -3,9 +3,12 @@
  * JSON or CSV. */
 #pragma once
 
-#include "analyses/compare/compared_diagnoses.h"
+#include "analyses/compare/comparison.h"
 #include "views/form/format.h"
 
+#include <stdint.h>
+
+typedef struct LodeComparedDiagnoses LodeComparedDiagnoses;
 typedef struct LodeProfile LodeProfile;
 
 typedef struct {

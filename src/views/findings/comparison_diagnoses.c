@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/findings/comparison_diagnoses.h"
+#include "views/findings/comparison_parts.h"
 
+#include "analyses/compare/compared_diagnoses.h"
 #include "base/text/number_format.h"
 #include "model/code.h"
 #include "views/form/declared_columns.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/findings/comparison_head.h"
+#include "views/findings/comparison_parts.h"
 
 #include "base/text/number_format.h"
 #include "model/profile.h"

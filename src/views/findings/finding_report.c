@@ -9,7 +9,7 @@
  *   12.1 % ± 0.8 %    +3.0 ns                     F3  main (x.c:12)  ⟪div⟫
  *    8.5 % ± 0.7 %    +1.0 ns                     F4  main (x.c:20) 5.1 % and 2 others  ⟪store⟫
  */
-#include "views/findings/finding_report.h"
+#include "views/findings/report_text.h"
 
 #include "analyses/diagnoses/diagnose.h"
 #include "analyses/diagnoses/muting.h"

@@ -16,7 +16,6 @@
 #include "model/mining_run.h"
 #include "model/profile.h"
 #include "views/figures/profile_figures.h"
-#include "views/findings/finding_report.h"
 #include "views/findings/report_key.h"
 #include "views/findings/report_text.h"
 #include "views/findings/report_values.h"

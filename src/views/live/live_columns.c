@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/live/live_columns.h"
+#include "views/live/live_scene.h"
 
 #include "base/arrays/partition_point.h"
 

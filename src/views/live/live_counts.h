@@ -35,7 +35,7 @@ typedef struct {
 	const char *mapping, *object, *function;
 } LodeLiveCell;
 
-typedef struct {
+typedef struct LodeLiveCounts {
 	GHashTable *cells; /* LodeLiveCell *, a set */
 	uint64_t unit;     /* bytes, a power of two */
 	size_t max_cells;

@@ -25,7 +25,7 @@ char *lode_live_lost_threads(const GArray *threads);
 
 enum { LODE_LIVE_MIN_WIDTH = 40, LODE_LIVE_MIN_HEIGHT = 10 };
 
-typedef struct {
+typedef struct LodeLiveStatus {
 	const char *program;
 	double seconds; /* since the start */
 	double samples_per_second;

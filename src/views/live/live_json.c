@@ -4,6 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "views/form/function_name.h"
+#include "views/live/live_drawing.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/text/json_stream.h"
+#include "views/live/live_drawing.h"
 #include "views/live/live_findings.h"
 #include "views/live/live_model.h"
 

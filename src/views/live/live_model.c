@@ -4,6 +4,8 @@
 #include "analyses/memory/coverage.h"
 #include "base/arrays/sum_table.h"
 #include "model/process.h"
+#include "views/live/live_counts.h"
+#include "views/live/live_drawing.h"
 
 /* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
  */

@@ -7,7 +7,9 @@
 
 #include "ingest/live/live_addresses.h"
 #include "model/address_rule.h"
-#include "views/live/live_drawing.h"
+#include "views/live/live_state.h"
+
+typedef struct LodeLiveStatus LodeLiveStatus;
 
 typedef struct {
 	LodeLiveAddresses *addresses;

@@ -2,6 +2,7 @@
 #include "views/live/live_scene.h"
 
 #include "base/arrays/sort_order.h"
+#include "views/live/live_counts.h"
 #include "views/live/live_state.h"
 
 /* Further threads appear only in the row of all. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages with their first touches: each as JSON and CSV, ranges of like pages for the screen. */
-#include "views/memory/first_touch.h"
+#include "views/memory/memory_views.h"
 
 #include "analyses/memory/cells/address_histogram.h"
 #include "analyses/memory/page_faults.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocation sites with their figures; below each, its callers as a tree. */
-#include "views/memory/memory_allocations.h"
+#include "views/memory/memory_views.h"
 
 #include "base/text/number_format.h"
 #include "model/index.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Data objects with their share; below each, what accesses it and who called that, as a tree. */
-#include "views/memory/memory_callers.h"
+#include "views/memory/memory_views.h"
 
 #include "base/text/number_format.h"
 #include "model/index.h"

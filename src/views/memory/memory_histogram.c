@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms of sampled addresses: every cell as JSON and CSV, runs of cells as text. */
-#include "views/memory/memory_histogram.h"
+#include "views/memory/memory_views.h"
 
 #include "analyses/memory/cells/address_histogram.h"
 #include "analyses/memory/cells/cell_contents.h"

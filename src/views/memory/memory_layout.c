@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layouts of types: as text with what each member costs, as JSON and CSV. */
-#include "views/memory/memory_layout.h"
+#include "views/memory/memory_views.h"
 
 #include "analyses/memory/sample_attributes.h"
 #include "base/text/number_format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The result of a pivot, in three forms. */
-#include "views/memory/memory_pivot.h"
+#include "views/memory/memory_views.h"
 
 #include "model/index.h"
 #include "views/form/declared_columns.h"

@@ -28,8 +28,8 @@ LodeMispredictions lode_mispredictions_of(const LodeProfile *profile)
 		return self;
 	g_autoptr(LodeCore) core = lode_core_named(run->core);
 	double cycles = run->mispredict_cycles > 0 ? run->mispredict_cycles
-	                : core != NULL                     ? core->mispredict
-	                                                   : 0;
+	                : core != NULL             ? core->mispredict
+	                                           : 0;
 	self.share = cycles / run->cycles_per_ns / whole_ns;
 	return self;
 }

@@ -29,7 +29,7 @@ typedef struct {
 	bool is_joined; /* follows the segment below without a gap */
 } LodeAddressSegment;
 
-typedef struct {
+typedef struct LodeAddressAxis {
 	GArray *segments; /* LodeAddressSegment by address */
 	uint64_t granularity;
 	uint32_t n_rows, n_left_out; /* segments with < 0.1 % of the weight */

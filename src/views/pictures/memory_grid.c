@@ -8,6 +8,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/index.h"
 #include "model/memory.h"
+#include "views/pictures/address_axis.h"
 
 #include <string.h>
 

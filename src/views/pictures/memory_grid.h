@@ -8,7 +8,12 @@
 #pragma once
 
 #include "base/progress.h"
-#include "views/pictures/address_axis.h"
+
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeAddressAxis LodeAddressAxis;
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_GRID_LOAD,

@@ -10,6 +10,7 @@
 #include "views/form/function_name.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
+#include "views/pictures/address_axis.h"
 #include "views/profile/profile_json.h"
 
 typedef struct {

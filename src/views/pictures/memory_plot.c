@@ -7,6 +7,7 @@
 #include "model/run/program_run.h"
 #include "views/memory/memory_coverage.h"
 #include "views/memory/memory_names.h"
+#include "views/pictures/address_axis.h"
 #include "views/pictures/memory_grid.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Miss ratio by cache size. */
-#include "views/pictures/miss_ratio_plot.h"
+#include "views/pictures/cache_plots.h"
 
 #include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"

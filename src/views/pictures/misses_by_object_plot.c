@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An event by data object. */
-#include "views/pictures/misses_by_object_plot.h"
+#include "views/pictures/cache_plots.h"
 
 #include "base/text/number_format.h"
 #include "model/code.h"

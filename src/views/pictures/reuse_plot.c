@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Uses of lines by their distance. */
-#include "views/pictures/reuse_plot.h"
+#include "views/pictures/cache_plots.h"
 
 #include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"

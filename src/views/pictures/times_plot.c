@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/pictures/times_plot.h"
+#include "views/pictures/cache_plots.h"
 
 #include "base/text/number_format.h"
+#include "caches/replay_times.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/curve_sheet.h"
 #include "views/plot/plot_axis.h"

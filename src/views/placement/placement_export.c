@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/placement/placement_export.h"
+#include "views/placement/placement_views.h"
 
 #include "base/error.h"
 #include "views/form/format.h"

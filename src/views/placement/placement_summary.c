@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/placement/placement_summary.h"
+#include "views/placement/placement_views.h"
 
+#include "analyses/memory/placement/page_matrix.h"
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"

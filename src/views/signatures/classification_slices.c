@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/signatures/classification_slices.h"
+#include "views/signatures/classification_view.h"
 
 #include "base/text/number_format.h"
 #include "ingest/time_slices.h"

@@ -19,3 +19,10 @@ bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray 
 
 /* The result in a word for programs: "known", "mixture", "none", "few-samples". */
 const char *lode_classification_verdict(const LodeClassification *found);
+
+/* The view of `lode classify --over-time`: a row for each slice of a recording. The slices of a
+ * recording, GArray of LodeTimeSlice, and GPtrArray of LodeClassification, NULL where there are
+ * too few samples. Errors: _IO. */
+bool lode_classification_slices_write(const GPtrArray *signatures, const GArray *slices,
+	const GPtrArray *found, const LodeClassificationViewOptions *options, FILE *out,
+	GError **error);

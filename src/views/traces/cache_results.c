@@ -7,7 +7,6 @@
 #include "caches/hierarchy/hierarchy_text.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
-#include "views/traces/cache_times.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/text/json_stream.h"
 #include "caches/trace_replay.h"
 #include "views/form/format.h"
 
@@ -27,3 +28,15 @@ typedef struct {
  * is an array. Errors: _IO. */
 bool lode_cache_results_write(const LodeCacheResults *results, size_t n_results,
 	const LodeCacheResultsOptions *options, FILE *out, GError **error);
+
+/* Misses over time, a row for each stretch: of caches, and of sizes of the miss-ratio curves. */
+
+/* Where nothing is known over time they write nothing. */
+void lode_cache_times_write(
+	const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out);
+
+/* A member "times", an array. */
+void lode_cache_times_put_json(LodeJsonStream *json, const LodeCacheResults *results);
+
+/* One table: that of caches where there are some, else that of curves. */
+void lode_cache_times_write_csv(const LodeCacheResults *results, bool has_titles, FILE *out);

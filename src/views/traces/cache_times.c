@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/traces/cache_times.h"
+#include "views/traces/cache_results.h"
 
 #include "base/text/number_format.h"
+#include "caches/replay_times.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "caches/stacks/miss_curve.h"
 #include "caches/stacks/recency_tree.h"
+#include "caches/stacks/stack_distances.h"
 #include "seeds.h"
 #include "traces/blocks/block_splitter.h"
 

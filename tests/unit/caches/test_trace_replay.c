@@ -4,6 +4,7 @@
  * misses of a fully associative LRU cache, they must agree, whatever the number of threads.
  */
 #include "base/error.h"
+#include "caches/replay_times.h"
 #include "caches/trace_replay.h"
 #include "seeds.h"
 #include "traces/trace_writer.h"

@@ -3,7 +3,7 @@
  * Sites of accesses by the sampled ones: heaps whose objects have a known site each, of which some
  * are sampled by their size, as the virtual machine does.
  */
-#include "ingest/memory/sampled_sites.h"
+#include "ingest/memory/managed_objects.h"
 
 #include "model/index.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* With which words processes were started: of shells that wait for a line that nobody writes. */
-#include "record/waits/command_looks.h"
+#include "record/waits/looks.h"
 
 #include "sources/perf_data/script_look.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at threads of this process that wait for something that is known. */
-#include "record/waits/looked_thread.h"
+#include "record/waits/looks.h"
 #include "sources/perf_data/wait_look.h"
 
 #include <arpa/inet.h>

@@ -2,7 +2,6 @@
 /* What a recording leaves on the disk: the old one, nothing, or what fitted; and what is read of it
  * again. */
 #include "base/error.h"
-#include "record/perf/perf_features.h"
 #include "record/perf/perf_writer.h"
 #include "sources/perf_data/perf_data.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is asked about code that runs: this program's own, which it reads as that of a process. */
+#include "record/probes/probe_events.h"
 #include "record/probes/probe_places.h"
 
 #include <glib.h>

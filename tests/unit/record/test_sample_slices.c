@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* That slices have the part of the time that the budget affords, however late they are looked at.
  */
-#include "record/budgets/sample_slices.h"
+#include "record/budgets/budgets.h"
 
 typedef struct {
 	double part, weight; /* of the time; of all samples, over the time */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How often a traced program is looked at, and which threads are: cost and weights. */
-#include "record/budgets/stop_budget.h"
+#include "record/budgets/budgets.h"
 
 #include <glib.h>
 

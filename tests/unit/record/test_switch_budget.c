@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* That context switches are recorded all the time where they are few, and bounded where not; what
  * all of a recording takes. */
-#include "record/budgets/own_cost.h"
-#include "record/budgets/switch_budget.h"
-#include "record/budgets/task_budget.h"
+#include "record/budgets/budgets.h"
 
 /* Records in `seconds` of a program that makes `rate` a second; lode looks each `round_us`. */
 static double recorded(double rate, gint64 round_us, int seconds, unsigned *out_stops)

@@ -5,7 +5,6 @@
  */
 #include "base/error.h"
 #include "sources/code/load_map.h"
-#include "sources/code/load_map_set.h"
 
 #include <glib/gstdio.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /* What the first line of a comparison says of profiles that are not alike. */
 #include "model/profile.h"
 #include "model/run/origins.h"
-#include "views/findings/comparison_head.h"
+#include "views/findings/comparison_parts.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "golden_text.h"
 #include "model/memory.h"
 #include "sample_profile.h"
-#include "views/memory/first_touch.h"
+#include "views/memory/memory_views.h"
 
 #include <string.h>
 

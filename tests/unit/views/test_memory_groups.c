@@ -5,8 +5,7 @@
 #include "golden_text.h"
 #include "sample_profile.h"
 #include "views/memory/memory_coverage.h"
-#include "views/memory/memory_layout.h"
-#include "views/memory/memory_pivot.h"
+#include "views/memory/memory_views.h"
 
 #include <string.h>
 

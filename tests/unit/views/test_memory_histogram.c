@@ -6,7 +6,7 @@
 #include "golden_text.h"
 #include "model/memory.h"
 #include "sample_profile.h"
-#include "views/memory/memory_histogram.h"
+#include "views/memory/memory_views.h"
 
 #include <json-glib/json-glib.h>
 #include <string.h>

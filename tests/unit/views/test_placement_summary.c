@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What lode place says of a plan, on a profile made by hand. */
 #include "../analyses/memory/sample_profile.h"
+#include "analyses/memory/placement/page_matrix.h"
 #include "golden_text.h"
 #include "sample_profile.h"
-#include "views/placement/placement_summary.h"
+#include "views/placement/placement_views.h"
 
 /* Two threads that work on a half each, and lode's own memory beside. */
 static LodeProfile *two_halves(void)

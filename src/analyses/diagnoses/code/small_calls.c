@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/code/small_calls.h"
+/*
+ * Small functions that are called in loops, and could be part of these:
+ *
+ *   row ── call grid_at@plt ─▶ jmp *slot ─▶ grid_at: some instructions, ret
+ *
+ */
+#include "analyses/diagnoses/costed_code.h"
 
 #include "base/arrays/sort_order.h"
 #include "base/bits.h"

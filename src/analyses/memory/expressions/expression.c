@@ -5,7 +5,7 @@
 
 #include "analyses/memory/expressions/expression_fault.h"
 #include "analyses/memory/expressions/expression_lexer.h"
-#include "analyses/memory/expressions/expression_program.h"
+#include "analyses/memory/expressions/expression_tree.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"

@@ -5,8 +5,9 @@
  *   weight > 2 && has(type)     ATTRIBUTE weight · CONSTANT 2 · GREATER · SKIP_UNLESS →end
  *                               · ATTRIBUTE type · HAS · TRUTH · end
  */
-#include "analyses/memory/expressions/expression_program.h"
+#include "analyses/memory/expressions/expression_tree.h"
 
+#include "analyses/memory/expressions/expression.h"
 #include "base/error.h"
 
 #include <string.h>

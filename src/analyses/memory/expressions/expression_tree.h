@@ -55,6 +55,7 @@ enum {
 	LODE_EXPRESSION_MAX_SIZE = 1 << 16, /* nodes, likewise */
 };
 
+typedef struct LodeExpression LodeExpression;
 typedef struct LodeExpressionNode LodeExpressionNode;
 
 struct LodeExpressionNode {
@@ -80,3 +81,8 @@ bool lode_expression_node_check(
 
 /* "a number", "text", "a condition", "none". */
 const char *lode_value_kind_text(LodeValueKind kind);
+
+/* The program that expression.h runs: it copies what it needs of the tree. NULL if the stack would
+ * be too small. */
+LodeExpression *lode_expression_compile(
+	const LodeExpressionNode *root, const LodeExpressionSource *source);

@@ -12,8 +12,6 @@
 #include "base/progress.h"
 #include "model/index.h"
 
-typedef struct LodeProfile LodeProfile;
-
 #define LODE_PAGE_SIZE UINT64_C(4096)
 
 typedef struct {
@@ -29,7 +27,7 @@ typedef struct {
 	double weight;
 } LodePageUse;
 
-typedef struct {
+typedef struct LodePageMatrix {
 	uint32_t pid;
 	const char *process; /* its first thread's name; NULL; belongs to the profile */
 	const char *event;   /* whose samples these are; likewise */

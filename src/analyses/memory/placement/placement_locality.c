@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/memory/placement/placement_locality.h"
+#include "analyses/memory/placement/placement_proposal.h"
+
+#include "analyses/memory/placement/page_matrix.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
  * it. */
 #include "analyses/memory/placement/placement_proposal.h"
 
+#include "analyses/memory/placement/page_matrix.h"
 #include "analyses/memory/placement/thread_groups.h"
 #include "base/arrays/sort_order.h"
 #include "base/arrays/sum_table.h"

@@ -4,6 +4,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/text/rule_file.h"
 #include "images/instructions/register_use.h"
+#include "images/variants/import_slots.h"
 
 #include <string.h>
 

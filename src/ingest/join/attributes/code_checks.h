@@ -16,9 +16,9 @@
 
 #include "images/code/control_flow.h"
 #include "images/elf/binary_image.h"
-#include "images/variants/import_slots.h"
 
 typedef struct LodeCodeChecks LodeCodeChecks;
+typedef struct LodeImportSlots LodeImportSlots;
 
 /* For one thread: answers about an image are kept. */
 LodeCodeChecks *lode_code_checks_new(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/instruction_needs.h"
+#include "ingest/join/attributes/dependences.h"
 
 #include "images/instructions/instruction_decoder.h"
 #include "model/causes.h"

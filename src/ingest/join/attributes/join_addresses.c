@@ -6,7 +6,6 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
 #include "ingest/join/attributes/address_facts.h"
-#include "ingest/join/attributes/used_members.h"
 #include "ingest/join/join.h"
 #include "ingest/windows/window_reading.h"
 #include "machine/tlb_sizes.h"

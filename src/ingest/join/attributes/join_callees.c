@@ -6,6 +6,7 @@
  */
 #include "base/worker_pool.h"
 #include "images/instructions/register_use.h"
+#include "images/variants/import_slots.h"
 #include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/join.h"
 #include "model/code.h"

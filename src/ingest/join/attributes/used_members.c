@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/used_members.h"
+#include "ingest/join/attributes/address_facts.h"
 
 #include "model/code.h"
 #include "model/memory.h"

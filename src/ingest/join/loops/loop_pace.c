@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/loops/loop_pace.h"
+#include "ingest/join/loops/loop_times.h"
 
 #include "base/arrays/sort_order.h"
 

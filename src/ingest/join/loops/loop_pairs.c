@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/loops/loop_pairs.h"
+#include "ingest/join/attributes/dependences.h"
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"

@@ -17,6 +17,7 @@
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_recording.h"
+#include "ingest/sampled/sampled_rows.h"
 #include "ingest/sampled/sampled_threads.h"
 #include "ingest/sampled/sampled_totals.h"
 #include "ingest/sampled/scripts/sampled_scripts.h"

@@ -3,7 +3,6 @@
 
 #include "base/files/regular_file.h"
 #include "base/text/command_words.h"
-#include "ingest/sampled/starts/script_commands.h"
 #include "model/profile.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/sampled/starts/script_commands.h"
+#include "ingest/sampled/starts/process_starts.h"
 
 #include "base/text/command_words.h"
 

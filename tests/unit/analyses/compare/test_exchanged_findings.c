@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which findings take each other's place, against their definition, on random findings. */
-#include "analyses/compare/exchanged_findings.h"
+#include "analyses/compare/moved_code.h"
 #include "model/findings.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"

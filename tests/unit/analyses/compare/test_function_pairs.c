@@ -2,7 +2,7 @@
 /* Functions whose names changed, found again by their code; and the alignment of their instructions
  * against one made by trying. */
 #include "analyses/compare/function_pairs.h"
-#include "analyses/compare/inlined_functions.h"
+#include "analyses/compare/moved_code.h"
 #include "made_profile.h"
 #include "seeds.h"
 

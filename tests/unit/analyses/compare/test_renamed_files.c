@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source files with another name, paired by functions; and their lines. */
-#include "analyses/compare/renamed_files.h"
+#include "analyses/compare/moved_code.h"
 #include "model/profile.h"
 
 static void add_function(LodeProfile *profile, const char *file, uint32_t first, uint32_t last)

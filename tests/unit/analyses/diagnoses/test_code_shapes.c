@@ -2,7 +2,7 @@
 /* Facts by the bytes of code: each case is code as gcc makes it, or a neighbour that lacks one
  * thing. */
 #include "analyses/diagnoses/code/code_shapes.h"
-#include "analyses/diagnoses/unoptimised_diagnosis.h"
+#include "analyses/diagnoses/code_diagnoses.h"
 
 #include "images/instructions/instruction_decoder.h"
 #include "model/memory.h"

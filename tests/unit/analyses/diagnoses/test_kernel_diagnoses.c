@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnoses of the time in the kernel, on profiles made by hand. */
-#include "analyses/diagnoses/kernel_diagnoses.h"
+#include "analyses/diagnoses/diagnosis_context.h"
 #include "model/stacks.h"
 
 #include "../calls/called_profile.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnoses of code by rules of the test's own: time against a naive computation, scopes, and the
  * figures of the evidence. */
+#include "analyses/diagnoses/code_diagnoses.h"
 #include "analyses/diagnoses/diagnosis_evidence.h"
-#include "analyses/diagnoses/place_diagnoses.h"
 #include "model/findings.h"
 #include "model/observed/windows.h"
 #include "model/profile.h"

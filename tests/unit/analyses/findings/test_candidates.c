@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Candidates within a bound on their memory. */
 #include "analyses/findings/candidates.h"
+#include "analyses/findings/observations.h"
 #include "model/mining_run.h"
 #include "planted_profile.h"
 #include "seeds.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's sums over sampled vertices and blocks against those over all vertices. */
 #include "analyses/findings/cost_model.h"
+#include "analyses/findings/observations.h"
 #include "seeds.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Placements of profiles made by hand: known answers, and locality against a naive count. */
+#include "analyses/memory/placement/page_matrix.h"
 #include "analyses/memory/placement/placement_proposal.h"
 #include "base/error.h"
 #include "model/memory.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts of addresses against naive counts, and of draws from a known number of pages. */
 #include "ingest/join/attributes/address_facts.h"
-#include "ingest/join/attributes/used_members.h"
 
 #include "machine/tlb_sizes.h"
 #include "seeds.h"

@@ -3,7 +3,7 @@
  * The time of an iteration from simulated samples of a loop whose time is known: a timer with
  * jitter, delays, iterations of different length, calls of any length; and what must not be known.
  */
-#include "ingest/join/loops/loop_pace.h"
+#include "ingest/join/loops/loop_times.h"
 
 #include <glib.h>
 #include <math.h>

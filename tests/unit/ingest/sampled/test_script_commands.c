@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands in the texts of scripts, and which of them a process executes. */
-#include "ingest/sampled/starts/script_commands.h"
+#include "ingest/sampled/starts/process_starts.h"
 
 #include "seeds.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts of addresses against naive ones, which keep all of them. */
-#include "ingest/windows/access_facts.h"
+#include "ingest/windows/access_visits.h"
 
 #include "seeds.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Visits of lines against a naive search of all that was accessed. */
-#include "ingest/windows/line_visits.h"
+#include "ingest/windows/access_visits.h"
 
 #include "seeds.h"
 

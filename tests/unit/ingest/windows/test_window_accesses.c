@@ -2,8 +2,8 @@
 /* Steps of code that is written out here, with the registers before each: what they access is known
  * without decoding anything. */
 #include "ingest/memory/memory_reading.h"
-#include "ingest/windows/window_accesses.h"
 #include "ingest/windows/window_facts.h"
+#include "ingest/windows/window_visitors.h"
 
 #include "seeds.h"
 

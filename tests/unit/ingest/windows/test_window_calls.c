@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls whose arguments repeat: in known walks, and in random ones as a naive computation from the
  * definition has them. */
-#include "ingest/windows/window_calls.h"
+#include "ingest/windows/window_visitors.h"
 
 #include "ingest/windows/window_facts.h"
 #include "seeds.h"

@@ -3,7 +3,7 @@
  * Outcomes that history foretells: in sequences whose answer is known, and in random windows as a
  * naive computation from the definition has them. Denormal operands at their instructions.
  */
-#include "ingest/windows/window_outcomes.h"
+#include "ingest/windows/window_visitors.h"
 
 #include "ingest/windows/window_facts.h"
 #include "seeds.h"

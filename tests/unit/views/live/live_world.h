@@ -2,6 +2,7 @@
 /* Two threads that access a heap, a library's data and their stacks, as a picture is given them. */
 #pragma once
 
+#include "views/live/live_counts.h"
 #include "views/live/live_drawing.h"
 
 typedef struct {

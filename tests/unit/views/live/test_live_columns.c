@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns cover what was accessed, in order, without holes in an extent, whatever the places. */
 #include "seeds.h"
-#include "views/live/live_columns.h"
+#include "views/live/live_scene.h"
 
 #include <stdlib.h>
 

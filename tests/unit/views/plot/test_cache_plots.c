@@ -6,10 +6,7 @@
 #include "model/profile.h"
 #include "seeds.h"
 #include "traces/blocks/block_splitter.h"
-#include "views/pictures/miss_ratio_plot.h"
-#include "views/pictures/misses_by_object_plot.h"
-#include "views/pictures/reuse_plot.h"
-#include "views/pictures/times_plot.h"
+#include "views/pictures/cache_plots.h"
 #include "views/plot/plot_axis.h"
 
 #include <cairo.h>

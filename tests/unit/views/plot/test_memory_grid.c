@@ -6,6 +6,7 @@
 #include "../../analyses/memory/sample_profile.h"
 #include "model/memory.h"
 #include "seeds.h"
+#include "views/pictures/address_axis.h"
 #include "views/pictures/memory_grid.h"
 
 #include <gio/gio.h>

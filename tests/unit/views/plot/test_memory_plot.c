@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model/memory.h"
 #include "seeds.h"
+#include "views/pictures/address_axis.h"
 #include "views/pictures/memory_grid.h"
 #include "views/pictures/memory_plot.h"
 #include "views/plot/plot_colour.h"
