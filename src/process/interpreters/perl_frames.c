@@ -798,7 +798,8 @@ LodeFramesOutcome lode_perl_frames_read(
 		step = add_outer(&walk, stack.previous);
 	if (step == GOES_ON)
 		step = add_main(&walk);
-	if (step != IS_TORN)
+	/* While the innermost is removed, the compiler may be all that is left. */
+	if (step != IS_TORN && out_look->n_frames > 0)
 		return LODE_FRAMES_FOUND;
 	out_look->n_frames = 0;
 	out_look->flags = LODE_SCRIPT_WAS_TORN;

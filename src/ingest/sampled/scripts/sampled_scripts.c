@@ -8,6 +8,7 @@
 #include "sources/perf_data/perf_data_format.h"
 #include "sources/perf_data/script_look.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Looks are some hundred a second, for all threads together, and seldom at threads that run now and
@@ -379,6 +380,50 @@ static bool is_off(const LodeSampledScripts *self, const Thread *thread, uint64_
 	return gaps == NULL || gap == gaps->len || time_at(gaps, gap) > all[next].time_ns;
 }
 
+/* What looks saw innermost: how often in all, and while the thread had a processor. */
+typedef struct {
+	double all, running;
+} Seen;
+
+static void count_innermost(
+	const LodeSampledScripts *self, const GArray *looks, GHashTable *seen, bool is_running)
+{
+	for (guint i = 0; i < looks->len; i++) {
+		const LodePlace *place = &g_array_index(
+			self->places, LodePlace, g_array_index(looks, Look, i).first);
+		uint64_t key = (uint64_t)(place->image + 1) << 48 ^ place->address;
+		Seen *one = g_hash_table_lookup(seen, &key);
+		if (one == NULL) {
+			one = g_new0(Seen, 1);
+			g_hash_table_insert(seen, g_memdup2(&key, sizeof(key)), one);
+		}
+		*(is_running ? &one->running : &one->all) += 1;
+	}
+}
+
+/* Whether looks while a thread had no processor saw something more often than chance makes them:
+ * three standard deviations of the difference of two shares. */
+static bool are_elsewhere(const LodeSampledScripts *self, const Thread *thread)
+{
+	g_autoptr(GHashTable)
+		seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	double n_running = thread->running->len, n_off = thread->looks->len - n_running;
+	GHashTableIter iterator;
+	void *value;
+
+	count_innermost(self, thread->looks, seen, false);
+	count_innermost(self, thread->running, seen, true);
+	g_hash_table_iter_init(&iterator, seen);
+	while (n_off > 0 && g_hash_table_iter_next(&iterator, NULL, &value)) {
+		const Seen *one = value;
+		double share = one->all / (n_running + n_off);
+		double more = (one->all - one->running) / n_off - one->running / n_running;
+		if (more > 3 * sqrt(share * (1 - share) * (1 / n_running + 1 / n_off)))
+			return true;
+	}
+	return false;
+}
+
 static void find_running(const LodeSampledScripts *self, Thread *thread)
 {
 	g_array_sort(thread->switches, compare_switches);
@@ -387,7 +432,7 @@ static void find_running(const LodeSampledScripts *self, Thread *thread)
 		if (!is_off(self, thread, look->time_ns))
 			g_array_append_vals(thread->running, look, 1);
 	}
-	if (thread->running->len < ENOUGH_LOOKS) {
+	if (thread->running->len < ENOUGH_LOOKS || !are_elsewhere(self, thread)) {
 		g_array_unref(thread->running);
 		thread->running = g_array_ref(thread->looks);
 	}

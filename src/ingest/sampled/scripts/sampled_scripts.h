@@ -19,7 +19,8 @@
  * Both are estimates. A look at a thread that waits is one at its frames, too. Samples are of
  * running alone, and a thread loses the processor mostly at system calls: looks while it had none,
  * by the recorded switches, are beside no native function, and are taken only where there is no
- * other in MOST_NS, if there are ENOUGH_LOOKS others in all.
+ * other in MOST_NS, if there are ENOUGH_LOOKS others in all, and these saw other lines than chance
+ * makes them see.
  *
  * Private to ingest/sampled/.
  */
