@@ -51,6 +51,7 @@ typedef enum {
 	LODE_CORE_DIV_64,
 	LODE_CORE_LOAD,
 	LODE_CORE_LOAD_INDEXED,
+	LODE_CORE_LOAD_SCALED,    /* index × 8 */
 	LODE_CORE_STORED,         /* integer stored, loaded, added to */
 	LODE_CORE_STORED_INDEXED, /* the same at an address with an index register */
 	LODE_CORE_MODIFIED,       /* addition in memory */

@@ -432,9 +432,11 @@ static LodeFusing fusing_of(const LodeFullInstruction *full)
 static void add_access(LodeInstructionWork *self, const ZydisDecodedOperand *operand, bool is_wide)
 {
 	bool is_indexed = operand->mem.index != ZYDIS_REGISTER_NONE;
+	bool is_scaled = is_indexed && operand->mem.scale > 1;
 
 	if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
 		self->load = is_wide      ? LODE_CLASS_LOAD_VECTOR
+		             : is_scaled  ? LODE_CLASS_LOAD_SCALED
 		             : is_indexed ? LODE_CLASS_LOAD_INDEXED
 		                          : LODE_CLASS_LOAD;
 	if (lode_operand_is_written(operand))

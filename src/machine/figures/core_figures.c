@@ -43,6 +43,7 @@ static const char *const names[LODE_N_CORE_FIGURES] = {
 	[LODE_CORE_DIV_64] = "div-64",
 	[LODE_CORE_LOAD] = "load",
 	[LODE_CORE_LOAD_INDEXED] = "load-indexed",
+	[LODE_CORE_LOAD_SCALED] = "load-scaled",
 	[LODE_CORE_STORED] = "store-load-add",
 	[LODE_CORE_STORED_INDEXED] = "store-load-add-indexed",
 	[LODE_CORE_MODIFIED] = "add-in-memory",
@@ -137,6 +138,7 @@ CHAIN(div_32, "xor %%edx, %%edx\n\tdiv %%ecx")
 CHAIN(div_64, "xor %%edx, %%edx\n\tdiv %%rcx")
 CHAIN(load, "mov (%1), %1")
 CHAIN(load_indexed, "mov (%1, %2), %1")
+CHAIN(load_scaled, "mov (%1, %2, 8), %1")
 CHAIN(stored, "mov %0, (%1)\n\tmov (%1), %0\n\tadd %%rcx, %0")
 CHAIN(stored_indexed, "mov %0, (%1, %2)\n\tmov (%1, %2), %0\n\tadd %%rcx, %0")
 CHAIN(modified, "add %%rcx, (%1)")
@@ -198,6 +200,7 @@ static const Kernel kernels[LODE_N_CORE_FIGURES] = {
 	[LODE_CORE_DIV_64] = div_64,
 	[LODE_CORE_LOAD] = load,
 	[LODE_CORE_LOAD_INDEXED] = load_indexed,
+	[LODE_CORE_LOAD_SCALED] = load_scaled,
 	[LODE_CORE_STORED] = stored,
 	[LODE_CORE_STORED_INDEXED] = stored_indexed,
 	[LODE_CORE_MODIFIED] = modified,
@@ -287,7 +290,8 @@ static void draw(uint8_t *outcomes, uint64_t *state)
 static void run_figure(Times *times, LodeCoreFigure figure, unsigned run, uint64_t *state)
 {
 	static const uint8_t same[OUTCOMES] = {0};
-	bool is_followed = figure == LODE_CORE_LOAD || figure == LODE_CORE_LOAD_INDEXED;
+	bool is_followed = figure == LODE_CORE_LOAD || figure == LODE_CORE_LOAD_INDEXED ||
+	                   figure == LODE_CORE_LOAD_SCALED;
 	uint8_t outcomes[OUTCOMES];
 	__attribute__((aligned(64))) long memory[MEMORY_WORDS] = {0};
 

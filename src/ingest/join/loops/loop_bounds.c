@@ -54,9 +54,11 @@ void lode_loop_bounds_set_latencies(const LodeCore *core, LodeDependenceNode *no
 	                                : node->latency;
 	node->merge_latency = latency_of(core, work->merge);
 	node->load_latency = latency_of(core, work->load);
-	node->forward_latency = work->load == LODE_CLASS_LOAD_VECTOR    ? core->forward_vector
-	                        : work->load == LODE_CLASS_LOAD_INDEXED ? core->forward_indexed
-	                                                                : core->forward;
+	node->forward_latency = work->load == LODE_CLASS_LOAD_VECTOR ? core->forward_vector
+	                        : work->load == LODE_CLASS_LOAD_INDEXED ||
+	                                        work->load == LODE_CLASS_LOAD_SCALED
+	                                ? core->forward_indexed
+	                                : core->forward;
 }
 
 static void add_use(LodeLoopBounds *self, const LodePortUse *use, LodeUnit unit, double executions)

@@ -434,6 +434,11 @@ static const struct {
 	/* a list */
 	{"\tmovq (%rax), %rax\n\ttestq %rax, %rax\n\tjne .-6\n", "AuthenticAMD,25,1,1", "load",
 		"branch", 4, 1},
+	/* a list of indices */
+	{"\tmovl (%rsi,%rax,4), %eax\n\ttestq %rax, %rax\n\tjne .-6\n", "AuthenticAMD,25,17,1",
+		"load", "branch", 5, 1},
+	{"\tmovzbl (%rsi,%rax), %eax\n\ttestq %rax, %rax\n\tjne .-7\n", "AuthenticAMD,25,17,1",
+		"load", "branch", 4, 1},
 	/* a counter in memory */
 	{"\taddq $1, (%rsi)\n\tdecq %rcx\n\tjne .-8\n", "GenuineIntel,6,94,3", "store", "store", 5,
 		1},
