@@ -81,13 +81,14 @@ typedef struct {
 struct LodeSampledThreads {
 	guint limit;
 	LodeIdCache ids;
-	GArray *threads; /* Thread */
-	GArray *notes;   /* Note */
-	GArray *wakings; /* Waking */
-	GArray *windows; /* Window, one after the other */
-	GArray *steps;   /* Step */
-	GArray *slices;  /* Slice, by thread and time */
-	GArray *times;   /* LodeThreadTime, without names */
+	GArray *threads;     /* Thread */
+	GArray *notes;       /* Note */
+	GArray *wakings;     /* Waking */
+	GHashTable *scripts; /* set of pid */
+	GArray *windows;     /* Window, one after the other */
+	GArray *steps;       /* Step */
+	GArray *slices;      /* Slice, by thread and time */
+	GArray *times;       /* LodeThreadTime, without names */
 	LodeThreadWaits waits;
 	const LodeWindowTimes *held; /* when threads were stopped, and did not wait; NULL: never */
 	bool expects_looks, has_no_switches;
@@ -109,6 +110,7 @@ LodeSampledThreads *lode_sampled_threads_new(guint limit)
 	self->threads = g_array_new(FALSE, FALSE, sizeof(Thread));
 	self->notes = g_array_new(FALSE, FALSE, sizeof(Note));
 	self->wakings = g_array_new(FALSE, FALSE, sizeof(Waking));
+	self->scripts = g_hash_table_new(NULL, NULL);
 	self->windows = g_array_new(FALSE, FALSE, sizeof(Window));
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
 	self->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
@@ -127,6 +129,7 @@ void lode_sampled_threads_free(LodeSampledThreads *self)
 	g_array_unref(self->threads);
 	g_array_unref(self->notes);
 	g_array_unref(self->wakings);
+	g_hash_table_unref(self->scripts);
 	g_array_unref(self->windows);
 	g_array_unref(self->steps);
 	g_array_unref(self->slices);
@@ -304,6 +307,26 @@ void lode_sampled_threads_note_switch(
 	lode_thread_waits_add_switch(&self->waits, number, time_ns);
 	if (!thread->is_looked_at)
 		thread->is_looked_at = add_note(self, number, NOTE_LOOKED, time_ns);
+}
+
+void lode_sampled_threads_note_script(LodeSampledThreads *self, uint32_t pid)
+{
+	g_hash_table_add(self->scripts, GUINT_TO_POINTER(pid));
+}
+
+static void leave_out_switches_of_scripts(LodeSampledThreads *self)
+{
+	GArray *looks = self->waits.looks;
+	guint n = 0;
+
+	for (guint i = 0; g_hash_table_size(self->scripts) > 0 && i < looks->len; i++) {
+		const LodeThreadLook look = LODE_AT(looks, LodeThreadLook, i);
+		uint32_t pid = LODE_AT(self->threads, Thread, look.thread).pid;
+		if (!look.is_switch || !g_hash_table_contains(self->scripts, GUINT_TO_POINTER(pid)))
+			LODE_AT(looks, LodeThreadLook, n++) = look;
+	}
+	if (g_hash_table_size(self->scripts) > 0)
+		g_array_set_size(looks, n);
 }
 
 void lode_sampled_threads_note_waking(LodeSampledThreads *self, const LodePerfRecord *record,
@@ -937,6 +960,7 @@ void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledProg
 	guint n = self->notes->len, end;
 
 	close_windows(self);
+	leave_out_switches_of_scripts(self);
 	lode_thread_waits_sort_looks(&self->waits);
 	g_array_sort(self->wakings, compare_wakings);
 	if (n > 1)

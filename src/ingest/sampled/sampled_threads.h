@@ -49,6 +49,9 @@ void lode_sampled_threads_note_run(LodeSampledThreads *self, const LodePerfRecor
 void lode_sampled_threads_note_switch(
 	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 
+/* The process runs a script, whose lines only looks tell: its samples of switches do not count. */
+void lode_sampled_threads_note_script(LodeSampledThreads *self, uint32_t pid);
+
 /* A sample of the thread that wakes another one. */
 void lode_sampled_threads_note_waking(LodeSampledThreads *self, const LodePerfRecord *record,
 	const LodeWaking *waking, uint64_t time_ns);

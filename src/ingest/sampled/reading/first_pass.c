@@ -87,6 +87,16 @@ static void note_command(LodeSampledReading *self, const LodeSampledInput *input
 			input->number, record->pid, time_ns, &look.command);
 }
 
+static void note_script(LodeSampledInput *input, const LodePerfRecord *record)
+{
+	LodeScriptLook look;
+
+	if (input->threads != NULL &&
+		lode_script_look_read(&look, record->sample.raw, record->sample.raw_size) &&
+		look.kind != LODE_SCRIPT_COMMAND)
+		lode_sampled_threads_note_script(input->threads, record->pid);
+}
+
 /* The first pass: everything but samples. */
 static void note_record(
 	LodeSampledReading *self, LodeSampledInput *input, const LodePerfRecord *record)
@@ -105,6 +115,7 @@ static void note_record(
 	if (lode_sampled_input_is_script(input, record)) {
 		input->n_looks++;
 		note_command(self, input, record, time_ns);
+		note_script(input, record);
 		if (!self->options->is_native)
 			input->n_bad_scripts += !lode_sampled_scripts_note(
 				self->scripts, input->number, record, time_ns);

@@ -175,6 +175,25 @@ static void test_exact(void)
 	}
 }
 
+/* Of a script, whose lines are not known by switches, looks alone count. */
+static void test_script(void)
+{
+	g_auto(Recording) made;
+
+	begin(&made, true);
+	note_switch(&made, 0, false, false);
+	see_switch(&made, 0.999);
+	add_gap(&made, 1, 3);
+	look(&made, 2, 5);
+	see_switch(&made, 4.999);
+	add_gap(&made, 5, 7);
+	note(&made, LODE_PERF_EXIT, 10);
+	lode_sampled_threads_note_script(made.threads, PID);
+	lode_sampled_threads_freeze(made.threads, NULL);
+	g_assert_cmpuint(lode_sampled_threads_waits(made.threads)->looks->len, ==, 1);
+	check_look(&made, 2, 4, 2);
+}
+
 enum { WAKER = 12 };
 
 static void wake(Recording *self, double ms, uint32_t waker, bool is_in_interrupt)
@@ -588,6 +607,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/thread-waits/lengths", test_lengths);
 	g_test_add_func("/ingest/thread-waits/exact", test_exact);
+	g_test_add_func("/ingest/thread-waits/script", test_script);
 	g_test_add_func("/ingest/thread-waits/woken", test_woken);
 	g_test_add_func("/ingest/thread-waits/held", test_held);
 	g_test_add_func("/ingest/thread-waits/unseen", test_unseen);
