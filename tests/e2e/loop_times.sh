@@ -64,7 +64,7 @@ expected=1
 check 'and its core' "$(holds test "$measured" = "$expected")"
 
 # Registers and the top of the stack, by which callers are known.
-"$lode" run -F 2000 -o x.lode -- ./paces callers >truth 2>err
+"$lode" run -F 2000 --probes off -o x.lode -- ./paces callers >truth 2>err
 status=$?
 check 'a program whose loops call is recorded' "$(status_is 0)"
 check 'a loop around short calls has its time' "$(is_near caller 'iteration_ns > 100')"
@@ -72,7 +72,7 @@ check 'so has one in a long function that has no sample' "$(is_near large_caller
 check 'one that no register counts has none, nor one that begins again' \
 	"$(is_unknown walking_caller 'iteration_ns > 100')" "$(is_unknown short_caller 'iteration_ns > 100')"
 
-"$lode" run -F 2000 -o x.lode -- ./paces carried inward >truth 2>err
+"$lode" run -F 2000 --probes off -o x.lode -- ./paces carried inward >truth 2>err
 status=$?
 check 'a program with short loops of known rounds is recorded' "$(status_is 0)"
 check 'their times are carried from the loop around' \

@@ -24,8 +24,8 @@
 #define LODE_PROBES_ROW(type, field, standard_text) \
 	{"probes", LODE_TEXT(type, field), .value = "SHARE|off", \
 		.summary = "ask the running program by breakpoints, from outside, which ways its " \
-			"branches go and where its accesses go, for this share of the processor " \
-			"time, such as 1% (default: " standard_text ")"}
+			"branches go, where its accesses go and how long its loops take, for this " \
+			"share of the processor time, such as 1% (default: " standard_text ")"}
 /* clang-format on */
 
 /* Reads it; `text` NULL: off. `pid`: a process that is attached to. Errors: _USAGE. */

@@ -213,6 +213,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	lode_join_dependences(profile, &images, codes);
 	lode_join_facts(profile, codes);
 	lode_join_counted_times(profile, recorded);
+	lode_join_measured_times(profile, &images, codes, recorded->sampling_share);
 
 	if (!begin(&steps, "naming data objects", error))
 		return NULL;

@@ -190,6 +190,10 @@ typedef struct {
 	uint8_t frame_use;                                 /* LodeFrameUse */
 	uint8_t check; /* kind of LodeCodeChecks, and LodeCallee: once callees are known */
 	uint8_t callee;
+	uint32_t loop; /* 1 + head of the innermost loop that has it; 0: none */
+	/* Of such a head: how often the loop was entered, and its rounds each time, by registers */
+	double loop_entries;
+	LodeMeanRounds rounds;
 } LodeJoinCode;
 
 /* Facts that become attributes; join_facts.c defines them. */
@@ -246,6 +250,12 @@ void lode_join_fact_name(LodeJoinFact fact, const char **out_name_space, const c
  * none: the sampled time of the loop, less what samples took of it, ÷ its iterations. Not known of
  * loops that call, as the time of the called is not the loop's own. */
 void lode_join_counted_times(LodeProfile *profile, const LodeRecording *recording);
+
+/* Likewise, where the time from one execution of an instruction of the loop's function to the next
+ * was measured (ingest/windows/window_visitors.h): that time, as far as the loop has the samples, ÷
+ * the loop's iterations in it, by the inferred flow of the function. */
+void lode_join_measured_times(LodeProfile *profile, const LodeJoinImages *images,
+	const LodeJoinCode *codes, double sampling_share);
 
 /* The objects that the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown.
  */

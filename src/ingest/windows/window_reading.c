@@ -109,6 +109,9 @@ LodeWindowReading *lode_window_reading_new(LodePlaces *places)
 	self->calls = lode_window_calls_new(self->facts);
 	const LodeWindowVisitor calls = lode_window_calls_visitor(self->calls);
 	lode_window_reading_add_visitor(self, &calls);
+	self->periods = lode_window_periods_new();
+	const LodeWindowVisitor periods = lode_window_periods_visitor(self->periods);
+	lode_window_reading_add_visitor(self, &periods);
 	return self;
 }
 
@@ -119,6 +122,7 @@ void lode_window_reading_free(LodeWindowReading *self)
 	lode_window_steps_free(self->steps);
 	lode_window_outcomes_free(self->outcomes);
 	lode_window_calls_free(self->calls);
+	lode_window_periods_free(self->periods);
 	g_array_unref(self->facts);
 	g_array_unref(self->edges);
 	g_array_unref(self->processes);
@@ -150,7 +154,7 @@ static bool begin_process(LodeWindowReading *self, const LodeWindowLogHeader *he
 	if (thread == LODE_NONE)
 		return false;
 	self->n_logs++;
-	if (header->version == LODE_WINDOW_LOG_PROBES_VERSION)
+	if (header->version >= LODE_WINDOW_LOG_PROBES_VERSION)
 		return true;
 	process.name = LODE_AT(threads->threads, LodeThread, thread).name;
 	g_array_append_val(self->processes, process);

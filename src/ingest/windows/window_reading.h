@@ -36,11 +36,12 @@ typedef struct {
 /* Others read it; only this module writes it, except where noted. */
 typedef struct LodeWindowReading {
 	LodeWindowSteps *steps;
-	GArray *facts;     /* LodeObservedInstruction, by the number of its code; for other visitors
-	                      to fill in, too */
-	GArray *edges;     /* LodeReadEdge */
-	GArray *processes; /* LodeReadProcess, one for each log of windows */
-	uint32_t n_logs;   /* that were read, of windows and of breakpoints */
+	GArray *facts; /* LodeObservedInstruction, by the number of its code; for other visitors
+	                  to fill in, too */
+	GArray *edges; /* LodeReadEdge */
+	LodeWindowPeriods *periods;      /* for the caller to freeze and to add samples to */
+	GArray *processes;               /* LodeReadProcess, one for each log of windows */
+	uint32_t n_logs;                 /* that were read, of windows and of breakpoints */
 	uint32_t cache_sets, cache_ways; /* of the first level, as its facts have it */
 	uint64_t user_ns, system_ns;     /* that windows took */
 	double running;                  /* share of the log's windows in which threads ran */

@@ -116,3 +116,46 @@ LodeWindowVisitor lode_window_accesses_visitor(LodeWindowAccesses *self);
  * frozen. Errors: _CANCELLED. */
 bool lode_window_accesses_finish(LodeWindowAccesses *self, LodeMemoryReading *memory,
 	const LodeProgress *progress, GError **error);
+
+/*
+ * How long it takes from one execution of an instruction to the next, out of the hits of two
+ * neighbouring instructions in turn (record/probes/probe_places.h):
+ *
+ *   a b ─ ─ ─ a b ─ ─ ─ a …    mean of (b → next a) − median of (a → b) − what a hit evicts
+ *
+ * The samples that the thread has shortly before and after say where it spends that time.
+ */
+
+typedef struct LodeWindowPeriods LodeWindowPeriods;
+
+LodeWindowPeriods *lode_window_periods_new(void);
+void lode_window_periods_free(LodeWindowPeriods *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindowPeriods, lode_window_periods_free)
+
+/* Refers to self. Steps of several logs may follow each other, of one LodeWindowSteps. */
+LodeWindowVisitor lode_window_periods_visitor(LodeWindowPeriods *self);
+
+/* After the last step; then each sample of a timer, with its place. */
+void lode_window_periods_freeze(LodeWindowPeriods *self);
+void lode_window_periods_add_sample(LodeWindowPeriods *self, uint32_t tid, uint64_t time_ns,
+	const LodePlace *place, double weight);
+
+/* Samples near the bursts of an instruction. */
+typedef struct {
+	uint32_t period; /* number among those that are listed */
+	LodePlace place;
+	double weight;
+} LodeNearSample;
+
+/* An instruction whose periods were measured. */
+typedef struct {
+	LodePlace place;
+	double near_weight; /* of all samples near */
+	double ns;          /* the mean, of moments at random rather than of executions */
+	double error_ns;    /* its standard error */
+	uint32_t n_bursts, n;
+} LodeReadPeriod;
+
+/* LodeReadPeriod, by place, and LodeNearSample, by period and place; borrowed. */
+const GArray *lode_window_periods_list(const LodeWindowPeriods *self);
+const GArray *lode_window_periods_near(const LodeWindowPeriods *self);

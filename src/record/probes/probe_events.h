@@ -6,9 +6,9 @@
  *
  *   open ─▶ arm each slot: address, hits wanted ─▶ collect, collect … ─▶ disarm ─▶ arm … ─▶ close
  *
- * Re-arming: after its hits are used up an event is marked as stopped, which on Linux 6.18 only
- * PERF_EVENT_IOC_PERIOD clears; PERF_EVENT_IOC_REFRESH alone arms the processor again, so that each
- * execution costs as much as a hit and gives nothing.
+ * Re-arming: after its hits are used up an event is marked as stopped. Of Linux 6.18 some
+ * (6.18.44) do not clear that by any ioctl: each execution costs as much as a hit then, and gives
+ * nothing. So such an event is opened anew.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ enum { LODE_PROBE_SLOTS = 4 };
 
 typedef struct LodeProbeHit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t ran_ns;  /* processor time of the thread; comparable within a slot only */
 	uint64_t address; /* run-time */
 	uint64_t flags;
 	uint64_t registers[16]; /* in the order of their encoding */
@@ -28,11 +29,17 @@ typedef struct {
 	uint64_t address;
 	int descriptor;
 	unsigned left; /* hits that the kernel would still give */
+	/* That the thread had run when it was armed, and when it was hit last. */
+	uint64_t armed_ran_ns, last_ran_ns;
 	bool is_armed;
+	bool is_stopped; /* its hits were used up */
 } LodeProbeSlot;
 
 typedef struct {
+	const LodePerfKernel *kernel;
+	pid_t tid;
 	struct perf_event_attr attr; /* of each slot but for its address, as it was opened */
+	int output;                  /* the event whose ring has all hits */
 	LodeProbeSlot slots[LODE_PROBE_SLOTS];
 	unsigned n_slots;
 	LodePerfRing ring;
@@ -50,6 +57,15 @@ bool lode_probe_events_arm(LodeProbeEvents *self, unsigned slot, uint64_t addres
 
 /* Takes the hits that have come; gives whether some are still to come. */
 bool lode_probe_events_collect(LodeProbeEvents *self);
+
+/* For how long the thread ran while hits were still to come of a slot. */
+typedef struct {
+	uint64_t armed_ns; /* since it was armed */
+	uint64_t idle_ns;  /* without a hit */
+} LodeProbeRunning;
+
+/* The least of all such slots; 0 where there is none. */
+LodeProbeRunning lode_probe_events_running(const LodeProbeEvents *self);
 
 /* Disarms all slots, and takes what has come. The hits stay until the next arming. */
 void lode_probe_events_disarm(LodeProbeEvents *self);

@@ -12,7 +12,7 @@ struct LodeProbeLog {
 	/* The open window: */
 	LodeWindowHead head;
 	guint start;
-	uint64_t address, registers[LODE_WINDOW_REGISTERS];
+	uint64_t address, registers[LODE_WINDOW_REGISTERS], time_ns;
 };
 
 LodeProbeLog *lode_probe_log_new(pid_t pid)
@@ -21,7 +21,7 @@ LodeProbeLog *lode_probe_log_new(pid_t pid)
 
 	self->header = (LodeWindowLogHeader){
 		.magic = LODE_WINDOW_LOG_MAGIC,
-		.version = LODE_WINDOW_LOG_PROBES_VERSION,
+		.version = LODE_WINDOW_LOG_TIMES_VERSION,
 		.page = LODE_WINDOW_LOG_PAGE,
 		.pid = (uint32_t)pid,
 		.parent = (uint32_t)getpid(),
@@ -47,7 +47,7 @@ void lode_probe_log_begin(LodeProbeLog *self, const LodeWindowHead *head)
 	self->start = self->bytes->len;
 	self->head = *head;
 	self->head.n_steps = 0;
-	self->address = 0;
+	self->address = self->time_ns = 0;
 	memset(self->registers, 0, sizeof(self->registers));
 	g_byte_array_append(self->bytes, (const uint8_t *)&self->head, sizeof(self->head));
 }
@@ -84,6 +84,10 @@ bool lode_probe_log_add(LodeProbeLog *self, const LodeProbeStep *step)
 	for (unsigned i = 0; i < LODE_WINDOW_REGISTERS; i++)
 		if ((mask & 1u << i) != 0)
 			at = put_difference(at, step->registers[i], self->registers[i]);
+	if ((self->head.flags & LODE_WINDOW_HAS_TIMES) != 0) {
+		at = put_number(at, MAX(step->time_ns, self->time_ns) - self->time_ns);
+		self->time_ns = MAX(step->time_ns, self->time_ns);
+	}
 	g_byte_array_append(self->bytes, coded, (guint)(at - coded));
 	self->address = step->address;
 	memcpy(self->registers, step->registers, sizeof(self->registers));

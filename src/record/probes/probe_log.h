@@ -22,8 +22,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProbeLog, lode_probe_log_free)
 typedef struct {
 	uint64_t address;
 	uint64_t registers[LODE_WINDOW_REGISTERS];
-	uint8_t raised; /* flags of MXCSR by the instruction before */
-	bool is_gap;    /* something else was executed in between */
+	uint64_t time_ns; /* in a window with times: since its first step */
+	uint8_t raised;   /* flags of MXCSR by the instruction before */
+	bool is_gap;      /* something else was executed in between */
 } LodeProbeStep;
 
 /* Begins a window; of the head, thread, flags, begin and thread pointer count. */

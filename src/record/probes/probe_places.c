@@ -321,7 +321,7 @@ static unsigned hits_wanted(const Place *place)
 	}
 }
 
-static double line_weight(const LodeProbePlaces *self, uint64_t address)
+double lode_probe_places_line_weight(const LodeProbePlaces *self, uint64_t address)
 {
 	uint32_t n = 0;
 
@@ -386,8 +386,8 @@ unsigned lode_probe_places_choose(LodeProbePlaces *self, LodeProbeAim *out_aims,
 		}
 		if (best == NULL)
 			break;
-		out_aims[n] = (LodeProbeAim){
-			best->address, hits_wanted(best), line_weight(self, best->address)};
+		out_aims[n] = (LodeProbeAim){best->address, hits_wanted(best),
+			lode_probe_places_line_weight(self, best->address)};
 		best->recent = 0;
 	}
 	return n;

@@ -19,10 +19,14 @@ enum {
 	FEWEST_SAMPLES = 40, /* before the first session */
 	FIRST_US = 15 * 1000,
 	SESSION_US = 10 * 1000, /* in which no records are read: the rings hold more */
-	ROUNDS = 3,             /* of a session: four places each */
-	LOOK_US = 150,          /* at the ring, between two naps */
-	NO_HIT_US = 2 * 1000,   /* a place that is not hit meanwhile is left… */
-	ROUND_US = 4 * 1000,    /* …and one that is not hit often enough until then */
+	ROUNDS = 3,             /* of a session: four places each… */
+	PERIODS = 3,            /* …and one pair of instructions each */
+	LOOK_US = 150,          /* at the ring, after a nap; after each, twice as long… */
+	MOST_LOOK_US = 1000,    /* …up to this */
+	NO_HIT_NS = 2 * 1000 *
+	            1000, /* of the thread's: a place that is not hit meanwhile is left… */
+	ROUND_NS = 4 * 1000 * 1000, /* …and one that is not hit often enough until then, */
+	MOST_ROUND_US = 25 * 1000,  /* …or where the thread does not run */
 	LEAST_GAP_US = 4 * 1000,
 	IDLE_GAP_US = 20 * 1000, /* where there is nothing to ask */
 	MOST_GAP_US = 1000 * 1000,
@@ -54,6 +58,7 @@ static const double SLOWDOWN = 0.75;
 typedef struct {
 	pid_t pid;
 	LodeProbePlaces *places;
+	LodeProbePeriods *periods;
 	LodeProbeLog *log;
 	uint64_t cpu_ns; /* of all threads, when it was looked at last */
 	uint32_t n_samples;
@@ -93,6 +98,7 @@ static void free_process(void *data)
 {
 	Process *self = data;
 
+	lode_probe_periods_free(self->periods);
 	lode_probe_places_free(self->places);
 	lode_probe_log_free(self->log);
 	g_free(self);
@@ -172,11 +178,13 @@ void lode_probe_recorder_take_sample(
 		process = g_new0(Process, 1);
 		process->pid = pid;
 		process->places = lode_probe_places_new(pid);
+		process->periods = lode_probe_periods_new(pid, process->places);
 		g_hash_table_insert(self->processes, GINT_TO_POINTER(pid), process);
 	}
 	if (process == NULL)
 		return;
 	lode_probe_places_add_sample(process->places, tid, address);
+	lode_probe_periods_add_sample(process->periods, address);
 	self->n_samples++;
 	if (++process->n_samples > (self->busiest != NULL ? self->busiest->n_samples : 0))
 		self->busiest = process;
@@ -218,9 +226,9 @@ static uint64_t processor_time_ns(pid_t pid)
 }
 
 /*
- * Sees whether a thread may get events of its own: from the first one on, each of its switches
- * costs the kernel microseconds more, until it ends. False: a debugger is attached, which might
- * want breakpoints itself, or the thread has ended.
+ * Sees whether a thread may get events of its own: among others of its process, each of its
+ * switches costs the kernel microseconds more from the first one on, until it ends. False: a
+ * debugger is attached, which might want breakpoints itself, or the thread has ended.
  */
 static bool look_at(const LodeProbeRecorder *self, Process *process, pid_t tid)
 {
@@ -238,36 +246,39 @@ static bool look_at(const LodeProbeRecorder *self, Process *process, pid_t tid)
 	process->n_switches = n;
 	process->looked_us = now;
 	process->is_running = strstr(status, "\nState:\tR") != NULL;
-	process->is_calm = (double)(n - before) * G_USEC_PER_SEC <=
-	                   (double)SWITCHES_PER_SECOND * (double)MAX(now - since_us, 1);
+	process->is_calm = lode_thread_status_number(status, "Threads", 10) == 1 ||
+	                   (double)(n - before) * G_USEC_PER_SEC <=
+	                           (double)SWITCHES_PER_SECOND * (double)MAX(now - since_us, 1);
 	return true;
 }
 
 /* --- sessions --- */
 
-static void nap(void)
+static void nap(long us)
 {
-	const struct timespec time = {.tv_nsec = LOOK_US * 1000};
+	const struct timespec time = {.tv_nsec = us * 1000};
 
 	nanosleep(&time, NULL);
 }
 
-/* Until all places were hit as often as wanted, or do not seem to be any more. */
-static void wait_for_hits(LodeProbeEvents *events)
+/* Until all places were hit as often as wanted, or do not seem to be any more while the thread
+ * runs. False: it did not run long enough for that. */
+static bool wait_for_hits(LodeProbeEvents *events)
 {
-	gint64 begin_us = now_us(), last_us = begin_us;
-	guint n = 0;
+	gint64 begin_us = now_us();
+	long us = LOOK_US;
 
+	/* Each look may take the thread's processor. */
 	do {
-		nap();
-		bool is_left = lode_probe_events_collect(events);
-		gint64 now = now_us();
-		if (events->hits->len > n)
-			last_us = now;
-		n = events->hits->len;
-		if (!is_left || now - last_us > NO_HIT_US || now - begin_us > ROUND_US)
-			return;
-	} while (true);
+		nap(us);
+		us = MIN(2 * us, MOST_LOOK_US);
+		if (!lode_probe_events_collect(events))
+			return true;
+		LodeProbeRunning running = lode_probe_events_running(events);
+		if (running.idle_ns > NO_HIT_NS || running.armed_ns > ROUND_NS)
+			return true;
+	} while (now_us() - begin_us < MOST_ROUND_US);
+	return false;
 }
 
 static LodeProbeLog *log_of(Process *process)
@@ -277,11 +288,16 @@ static LodeProbeLog *log_of(Process *process)
 	return process->log;
 }
 
-static void keep_hits(Process *process, const LodeProbeEvents *events)
+/* `times_ns`: of each hit; NULL: the window has none. */
+static void keep_hits(Process *process, const LodeProbeEvents *events, const uint64_t *times_ns)
 {
 	for (guint i = 0; i < events->hits->len; i++) {
 		const LodeProbeHit *hit = &g_array_index(events->hits, LodeProbeHit, i);
-		LodeProbeStep step = {.address = hit->address, .is_gap = true};
+		LodeProbeStep step = {
+			.address = hit->address,
+			.time_ns = times_ns != NULL ? times_ns[i] : 0,
+			.is_gap = true,
+		};
 		uint64_t target;
 		memcpy(step.registers, hit->registers, sizeof(step.registers));
 		bool is_known = lode_probe_places_take_hit(process->places, hit, &target);
@@ -292,6 +308,9 @@ static void keep_hits(Process *process, const LodeProbeEvents *events)
 		if (is_known && !lode_probe_log_add(process->log, &step))
 			return;
 	}
+	if (events->hits->len > 0)
+		lode_probe_periods_take_stack(process->periods,
+			&g_array_index(events->hits, LodeProbeHit, events->hits->len - 1));
 }
 
 static unsigned count_hits(const LodeProbeEvents *events, uint64_t address)
@@ -303,39 +322,80 @@ static unsigned count_hits(const LodeProbeEvents *events, uint64_t address)
 	return n;
 }
 
+/* What a round took that began then, in which code of this weight shares a line with a breakpoint.
+ */
+static void charge_round(LodeProbeRecorder *self, Process *process, const LodeProbeEvents *events,
+	uint64_t begin_ns, double line_weight)
+{
+	uint64_t end_ns = lode_now_ns(), armed_ns = end_ns - begin_ns;
+	uint64_t hits_ns = events->hits->len * self->hit_ns;
+	uint64_t slowed_ns = (uint64_t)((double)armed_ns * SLOWDOWN * line_weight);
+
+	/* The hits themselves are no time in which the program was slowed down. */
+	slowed_ns = MIN(slowed_ns, armed_ns - MIN(hits_ns, armed_ns));
+	lode_probe_log_charge(process->log, slowed_ns, hits_ns);
+	self->spent_ns += slowed_ns + hits_ns;
+}
+
+static LodeWindowHead head_of(const Process *process, unsigned flags)
+{
+	return (LodeWindowHead){
+		.tid = (uint32_t)process->tid,
+		.flags = (uint8_t)(LODE_WINDOW_IS_PROBES | LODE_WINDOW_HAS_REGISTERS | flags),
+		.begin_ns = lode_now_ns(),
+	};
+}
+
 /* False: there is nothing to ask, or the kernel refuses. */
 static bool hold_round(LodeProbeRecorder *self, Process *process, LodeProbeEvents *events)
 {
 	LodeProbeAim aims[LODE_PROBE_SLOTS];
 	unsigned n = lode_probe_places_choose(process->places, aims, events->n_slots), n_armed = 0;
 	double line_weight = 0;
-	const LodeWindowHead head = {
-		.tid = (uint32_t)process->tid,
-		.flags = LODE_WINDOW_IS_PROBES | LODE_WINDOW_HAS_REGISTERS,
-		.begin_ns = lode_now_ns(),
-	};
+	const LodeWindowHead head = head_of(process, 0);
 
 	if (n == 0)
 		return false;
 	while (n_armed < n &&
 		lode_probe_events_arm(events, n_armed, aims[n_armed].address, aims[n_armed].n))
 		line_weight = MAX(line_weight, aims[n_armed++].line_weight);
-	wait_for_hits(events);
+	bool has_run = wait_for_hits(events);
 	lode_probe_events_disarm(events);
-	uint64_t end_ns = lode_now_ns(), armed_ns = end_ns - head.begin_ns;
 	lode_probe_log_begin(log_of(process), &head);
-	keep_hits(process, events);
-	lode_probe_log_end(process->log, end_ns, LODE_WINDOW_END_LENGTH);
-	for (unsigned i = 0; i < n_armed; i++)
+	keep_hits(process, events, NULL);
+	lode_probe_log_end(process->log, lode_now_ns(), LODE_WINDOW_END_LENGTH);
+	for (unsigned i = 0; i < n_armed && has_run; i++)
 		lode_probe_places_take_end(
 			process->places, aims[i].address, count_hits(events, aims[i].address));
-	uint64_t slowed_ns = (uint64_t)((double)armed_ns * SLOWDOWN * line_weight);
-	uint64_t hits_ns = events->hits->len * self->hit_ns;
-	/* The hits themselves are no time in which the program was slowed down. */
-	slowed_ns = MIN(slowed_ns, armed_ns - MIN(hits_ns, armed_ns));
-	lode_probe_log_charge(process->log, slowed_ns, hits_ns);
-	self->spent_ns += slowed_ns + hits_ns;
+	charge_round(self, process, events, head.begin_ns, line_weight);
 	return n_armed == n && events->hits->len > 0;
+}
+
+/* How long it takes from one execution of a place to the next. False: there is nothing to ask. */
+static bool measure_period(LodeProbeRecorder *self, Process *process, LodeProbeEvents *events)
+{
+	const LodeWindowHead head = head_of(process, LODE_WINDOW_HAS_TIMES);
+	LodeProbePair pair;
+
+	if (!lode_probe_periods_choose(process->periods, &pair))
+		return false;
+	/* The second first, so that no turn lacks it. */
+	bool is_armed = lode_probe_events_arm(events, 1, pair.second, pair.n) &&
+	                lode_probe_events_arm(events, 0, pair.first, pair.n);
+	bool has_run = is_armed && wait_for_hits(events);
+	lode_probe_events_disarm(events);
+	guint n = is_armed ? events->hits->len : 0;
+	g_autofree uint64_t *times_ns = g_new(uint64_t, MAX(n, 1));
+	if (n > 0 || has_run)
+		lode_probe_periods_take(process->periods, &pair,
+			(const LodeProbeHit *)(const void *)events->hits->data, n, times_ns);
+	lode_probe_log_begin(log_of(process), &head);
+	if (n > 0)
+		keep_hits(process, events, times_ns);
+	lode_probe_log_end(process->log, lode_now_ns(), LODE_WINDOW_END_LENGTH);
+	charge_round(self, process, events, head.begin_ns,
+		lode_probe_places_line_weight(process->places, pair.first));
+	return is_armed;
 }
 
 static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
@@ -345,9 +405,12 @@ static void ask_by_hits(LodeProbeRecorder *self, Process *process, pid_t tid)
 
 	if (lode_probe_events_open(&events, self->kernel, tid) != 0)
 		return;
-	for (unsigned i = 0; i < ROUNDS && now_us() < end_us; i++)
-		if (!hold_round(self, process, &events))
+	bool is_left = hold_round(self, process, &events);
+	for (unsigned i = 0; i < PERIODS && now_us() < end_us; i++)
+		if (!measure_period(self, process, &events))
 			break;
+	for (unsigned i = 1; i < ROUNDS && is_left && now_us() < end_us; i++)
+		is_left = hold_round(self, process, &events);
 	lode_probe_events_close(&events);
 	self->spent_ns += OPEN_NS;
 	lode_probe_log_charge(log_of(process), 0, OPEN_NS);
@@ -396,6 +459,10 @@ static void hold_session(LodeProbeRecorder *self, Process *process)
 		take_steps(self, process, tid, NULL);
 	else if (has_hits)
 		ask_by_hits(self, process, tid);
+	else
+		return;
+	/* Stops and looks make switches of their own. */
+	look_at(self, process, tid);
 }
 
 bool lode_probe_recorder_let_go(LodeProbeRecorder *self)
@@ -543,7 +610,7 @@ void lode_probe_recorder_end(LodeProbeRecorder *self)
 	self->is_over = true;
 	for (gint64 until_us = now_us() + END_MS * 1000;
 		!lode_probe_recorder_let_go(self) && now_us() < until_us;)
-		nap();
+		nap(LOOK_US);
 	g_hash_table_iter_init(&at, self->processes);
 	while (g_hash_table_iter_next(&at, NULL, &value))
 		give_log(self, value);

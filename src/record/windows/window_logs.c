@@ -190,7 +190,7 @@ static void keep(LodeWindowLogs *self, const Source *source, const LodeWindowLog
 		self->n_kept++;
 	self->tally.n_windows += header->n_windows;
 	self->tally.n_steps += header->n_steps;
-	self->tally.n_hits += header->version == LODE_WINDOW_LOG_PROBES_VERSION ? header->n_hits
+	self->tally.n_hits += header->version >= LODE_WINDOW_LOG_PROBES_VERSION ? header->n_hits
 	                                                                        : 0;
 	self->tally.cpu_ns += header->user_ns + header->system_ns;
 }

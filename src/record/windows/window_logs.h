@@ -34,7 +34,7 @@ void lode_window_logs_free(LodeWindowLogs *self);
 /* Packs the logs of processes that have ended, and removes them. */
 void lode_window_logs_collect(LodeWindowLogs *self);
 
-/* Adds a log of LODE_WINDOW_LOG_PROBES_VERSION, which is copied. */
+/* Adds a log of a process that was probed from outside, which is copied. */
 void lode_window_logs_add(LodeWindowLogs *self, const uint8_t *bytes, size_t size);
 
 /*

@@ -25,12 +25,12 @@ LodeWindowLog *lode_window_log_new(GBytes *bytes, const char *name, GError **err
 		return NULL;
 	}
 	memcpy(&header, data, sizeof(header));
-	if (header.version != LODE_WINDOW_LOG_VERSION &&
-		header.version != LODE_WINDOW_LOG_PROBES_VERSION) {
+	if (header.version < LODE_WINDOW_LOG_VERSION ||
+		header.version > LODE_WINDOW_LOG_TIMES_VERSION) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: a log of windows of version %u; this lode reads versions %d and %d",
+			"%s: a log of windows of version %u; this lode reads versions %d to %d",
 			name, header.version, LODE_WINDOW_LOG_VERSION,
-			LODE_WINDOW_LOG_PROBES_VERSION);
+			LODE_WINDOW_LOG_TIMES_VERSION);
 		return NULL;
 	}
 	if (header.version == LODE_WINDOW_LOG_VERSION)
@@ -144,6 +144,10 @@ static bool read_step(LodeWindow *self, LodeWindowStep *step)
 	for (unsigned i = 0; i < LODE_WINDOW_REGISTERS; i++)
 		if ((mask & 1u << i) != 0 && !add_difference(self, &step->registers[i]))
 			return false;
+	uint64_t time_ns = 0;
+	if ((self->head.flags & LODE_WINDOW_HAS_TIMES) != 0 && !read_number(self, &time_ns))
+		return false;
+	step->time_ns += time_ns;
 	return true;
 }
 

@@ -15,8 +15,9 @@
 typedef struct {
 	uint64_t address;                          /* of the instruction, at run time */
 	uint64_t registers[LODE_WINDOW_REGISTERS]; /* before it; 0 where none are kept */
-	uint8_t raised; /* flags of MXCSR that the instruction before raised */
-	bool is_gap;    /* not reached from the step before */
+	uint64_t time_ns; /* since the first step; 0 where the window has no times */
+	uint8_t raised;   /* flags of MXCSR that the instruction before raised */
+	bool is_gap;      /* not reached from the step before */
 } LodeWindowStep;
 
 /* Refers to the log. */

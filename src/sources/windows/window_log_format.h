@@ -18,6 +18,7 @@ enum {
 	LODE_WINDOW_LOG_VERSION = 1,
 	LODE_WINDOW_LOG_PROBES_VERSION = 2, /* with windows of LODE_WINDOW_IS_PROBES, and the
 	                                       header's n_hits */
+	LODE_WINDOW_LOG_TIMES_VERSION = 3,  /* of which some have times */
 	LODE_WINDOW_LOG_PAGE = 4096,
 	LODE_WINDOW_MAX_STEPS = 4096,
 	LODE_WINDOW_REGISTERS = 16, /* in the order of their numbers in instructions: rax, rcx,
@@ -123,6 +124,8 @@ enum {
 	/* Hits of breakpoints from outside: a step after a gap is a hit, one without a gap is where
 	 * the instruction before it led. Between two hits of one address it was not executed. */
 	LODE_WINDOW_IS_PROBES = 4,
+	/* Hits of two neighbouring instructions in turn, each with its time. */
+	LODE_WINDOW_HAS_TIMES = 8,
 };
 
 /*
@@ -131,6 +134,9 @@ enum {
  *
  *   address: difference │ mask │ raised (1 byte, if in the mask) │ differences of the registers
  *                                                                 of the mask, in their order
+ *
+ * In a window with times each is followed by the processor time of the thread, in nanoseconds,
+ * since the step before; 0 for the first.
  */
 enum {
 	LODE_WINDOW_STEP_REGISTERS = 0xffff, /* a bit for each that changed */
@@ -138,5 +144,5 @@ enum {
 	                                        its bits 0–5 (DE is bit 1, UE 4); these two are
 	                                        those of x87 as well (LODE_WINDOW_LOG_UNDERFLOWS) */
 	LODE_WINDOW_STEP_GAP = 1 << 17,      /* something else ran in between: no edge leads here */
-	LODE_WINDOW_STEP_MAX_BYTES = 10 + 3 + 1 + 10 * LODE_WINDOW_REGISTERS,
+	LODE_WINDOW_STEP_MAX_BYTES = 10 + 3 + 1 + 10 * LODE_WINDOW_REGISTERS + 10,
 };

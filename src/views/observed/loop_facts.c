@@ -66,6 +66,8 @@ static void append_time(const LodeProfile *profile, const LodeLoop *loop, GStrin
 		before = "by counts ";
 	else if (g_strcmp0(loop->iteration_source, "carried") == 0)
 		before = "by the loop around ";
+	else if (g_strcmp0(loop->iteration_source, "probed") == 0)
+		before = "by breakpoints ";
 	append_number(out, before, loop->iteration_ns, 4);
 	g_string_append(out, " ns");
 	if (loop->iteration_error_ns >= 0) {
@@ -261,8 +263,7 @@ LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile)
 	}
 	sums.weight_share = lode_share_of(
 		weight, lode_profile_event_total(profile, profile->code.weight_event));
-	sums.timed_share = lode_share_of(
-		timed, lode_profile_event_total(profile, profile->code.weight_event));
+	sums.timed_share = lode_share_of(timed, weight);
 	return sums;
 }
 

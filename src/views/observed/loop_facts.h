@@ -18,7 +18,8 @@ typedef struct {
 	double weight_share; /* of the innermost ones, of all weight; NAN: not known */
 	uint32_t n_carried;  /* innermost ones whose longest bound is a recurrence */
 	uint32_t n_timed;    /* of which the time of an iteration is known */
-	double timed_share;  /* of the innermost ones of these, as weight_share */
+	double timed_share;  /* of the innermost ones of these, of the weight of all innermost ones;
+	                        NAN: not known */
 	uint32_t n_above;    /* with bounds that are left out, as they are above the time */
 } LodeLoopSums;
 

@@ -360,7 +360,7 @@ static void add_loops(GArray *rows, const LodeProfile *profile)
 	row->detail = g_strdup_printf(
 		"of the weight; bounds in cycles of %s; the longest is a recurrence in %u",
 		profile->run.core != NULL ? profile->run.core : "?", sums.n_carried);
-	if (sums.n_timed == 0)
+	if (sums.n_innermost == 0)
 		return;
 	if (sums.n_above > 0) {
 		g_autofree char *above = lode_loop_facts_above(profile);
@@ -371,9 +371,9 @@ static void add_loops(GArray *rows, const LodeProfile *profile)
 	row = lode_fact_rows_add_number(rows, "contents", "loops with a time", sums.n_timed);
 	row->share = sums.timed_share;
 	row->detail = profile->run.cycles_per_ns > 0
-	                      ? g_strdup_printf("of the weight in innermost ones; %.3g cycles/ns",
+	                      ? g_strdup_printf("of the weight of innermost ones; %.3g cycles/ns",
 					profile->run.cycles_per_ns)
-	                      : g_strdup("of the weight in innermost ones");
+	                      : g_strdup("of the weight of innermost ones");
 }
 
 static bool has_machine(const LodeProfile *profile)

@@ -20,6 +20,7 @@ static LodeProbeStep random_step(GRand *random, const LodeProbeStep *before)
 			                    << g_rand_int_range(random, 0, 33);
 	step.raised = g_rand_boolean(random) ? (uint8_t)g_rand_int_range(random, 0, 64) : 0;
 	step.is_gap = g_rand_boolean(random);
+	step.time_ns += (uint64_t)g_rand_int_range(random, 0, 100000);
 	return step;
 }
 
@@ -34,7 +35,8 @@ static void test_round_trip(void)
 	for (unsigned w = 0; w < WINDOWS; w++) {
 		const LodeWindowHead head = {.tid = 43 + w,
 			.flags = LODE_WINDOW_HAS_REGISTERS |
-		                 (w % 2 == 0 ? LODE_WINDOW_IS_PROBES : 0),
+		                 (w % 2 == 0 ? LODE_WINDOW_IS_PROBES : 0) |
+		                 (w % 3 == 0 ? LODE_WINDOW_HAS_TIMES : 0),
 			.begin_ns = 1000 * w};
 		LodeProbeStep before = {.address = 0x555555554000};
 		lode_probe_log_begin(log, &head);
@@ -70,6 +72,8 @@ static void test_round_trip(void)
 					      sizeof(window.step.registers)) == 0);
 			g_assert_cmpuint(window.step.raised, ==, steps[at].raised);
 			g_assert_cmpint(window.step.is_gap, ==, steps[at].is_gap);
+			g_assert_cmpuint(
+				window.step.time_ns, ==, w % 3 == 0 ? steps[at].time_ns : 0);
 		}
 	}
 	g_assert_cmpuint(at, ==, n);

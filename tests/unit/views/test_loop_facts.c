@@ -155,7 +155,7 @@ static void test_sums(void)
 	LODE_AT(profile->loops, LodeLoop, 2).iteration_ns = 30;
 	sums = lode_loop_facts_sum(profile);
 	g_assert_cmpuint(sums.n_timed, ==, 2);
-	g_assert_cmpfloat(sums.timed_share, ==, 0.25);
+	g_assert_cmpfloat(sums.timed_share, ==, 0.5);
 	LODE_AT(profile->loops, LodeLoop, 1).weight = -1; /* of a part */
 	g_assert_true(isnan(lode_loop_facts_sum(profile).weight_share));
 	g_assert_nonnull(lode_loops_find(profile, 5));

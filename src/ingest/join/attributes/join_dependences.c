@@ -43,6 +43,8 @@ typedef struct {
 	GArray *loops;       /* LodeLoop, of all functions that this worker took */
 	GArray *leaves;      /* bool × nodes: as in LodeLoopCode */
 	GArray *found_times; /* LodeLoopTime, likewise; head: the instruction */
+	LodeLoopRounds *rounds;
+	GArray *left; /* double: rounds that are left */
 } Scratch;
 
 typedef struct {
@@ -330,6 +332,43 @@ static void find_times(const Finding *self, uint32_t index, Scratch *scratch)
 		LODE_AT(scratch->found_times, LodeLoopTime, i).head += function->first_instruction;
 }
 
+/* Rounds of the innermost loops, by the registers of samples in them. */
+static void find_mean_rounds(
+	const Finding *self, uint32_t index, guint first_loop, Scratch *scratch)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, index);
+	size_t n;
+	const LodeLoopPair *pairs = lode_loop_pairs_of(self->pairs, index, &n);
+	const Advancing advancing = {self, function};
+
+	if (n < LODE_PACE_FEWEST || first_loop == scratch->loops->len)
+		return;
+	add_code_ways(self, function, scratch);
+	const LodeDependenceGraph graph = code_graph(function, scratch);
+	const LodeLoopCode code = loop_code(&graph, &advancing, scratch);
+	lode_loop_rounds_begin(scratch->rounds, &code);
+	for (guint i = first_loop; i < scratch->loops->len; i++) {
+		const LodeLoop *loop = &LODE_AT(scratch->loops, LodeLoop, i);
+		uint32_t head = loop->head - function->first_instruction;
+		if (!loop->is_innermost || !lode_loop_rounds_find(scratch->rounds, head))
+			continue;
+		g_array_set_size(scratch->left, 0);
+		for (size_t k = 0; k < n; k++) {
+			const LodeSamplePair *pair = pairs[k].pair;
+			const LodeLoopSample sample = {
+				pairs[k].nodes[1], pair->known, pair->registers[1]};
+			if (pair->is_of_caller ||
+				!lode_loop_rounds_has(scratch->rounds, sample.node))
+				continue;
+			double left = lode_loop_rounds_left(scratch->rounds, &sample);
+			if (left > 0)
+				g_array_append_val(scratch->left, left);
+		}
+		self->codes[loop->head].rounds = lode_mean_rounds(
+			(double *)(void *)scratch->left->data, scratch->left->len);
+	}
+}
+
 static void add_times(LodeProfile *profile, const GArray *times, const char *name)
 {
 	char *source = lode_profile_intern(profile, name);
@@ -368,6 +407,28 @@ static void find_rounds(
 					windows->instructions->data);
 		lode_observed_rounds_count(&scratch->loop, windows, function->first_instruction,
 			&facts->loop_rounds, &facts->loop_exits);
+	}
+}
+
+/* The innermost loop of each instruction, by the executed ways. */
+static void mark_loops(const Finding *self, const LodeDependenceGraph *graph, uint32_t first,
+	guint first_loop, Scratch *scratch)
+{
+	lode_natural_loop_begin(&scratch->loop, graph);
+	for (guint i = first_loop; i < scratch->loops->len; i++) {
+		const LodeLoop *loop = &LODE_AT(scratch->loops, LodeLoop, i);
+		if (!loop->is_innermost ||
+			!lode_natural_loop_find(&scratch->loop, loop->head - first))
+			continue;
+		const GArray *body = scratch->loop.body;
+		for (guint k = 0; k < body->len; k++)
+			self->codes[first + LODE_AT(body, uint32_t, k)].loop = loop->head + 1;
+		double entries = 1;
+		uint32_t head = loop->head - first;
+		for (uint32_t w = graph->first_ways[head]; w < graph->first_ways[head + 1]; w++)
+			if (lode_natural_loop_has(&scratch->loop, graph->ways[w].source))
+				entries -= graph->ways[w].share;
+		self->codes[loop->head].loop_entries = MAX(entries, 0) * loop->iterations;
 	}
 }
 
@@ -443,6 +504,7 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 		scratch->in_loop, &graph, in_loops, self->least_weight, scratch->loops);
 	for (guint i = first_loop; i < scratch->loops->len; i++)
 		g_array_index(scratch->loops, LodeLoop, i).head += function->first_instruction;
+	mark_loops(self, &graph, function->first_instruction, first_loop, scratch);
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		codes[i].needs = found[i].needs;
 		codes[i].address_needs = found[i].address;
@@ -460,6 +522,7 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 	const LodeLoopCode code = loop_code(&graph, &advancing, scratch);
 	find_string_rounds(&code, codes);
 	find_times(self, (uint32_t)index, scratch);
+	find_mean_rounds(self, (uint32_t)index, first_loop, scratch);
 	find_rounds(self, function, first_loop, scratch);
 	find_strides(self, function, scratch);
 }
@@ -525,6 +588,8 @@ static void carry_times(const Finding *self, const GArray *times)
 static void scratch_init(Scratch *self)
 {
 	self->times = lode_loop_times_new();
+	self->rounds = lode_loop_rounds_new();
+	self->left = g_array_new(FALSE, FALSE, sizeof(double));
 	lode_natural_loop_init(&self->loop);
 	self->strides = lode_loop_strides_new();
 	self->code_edges = g_array_new(FALSE, FALSE, sizeof(CodeEdge));
@@ -549,6 +614,8 @@ static void scratch_clear(Scratch *self)
 	lode_dependence_search_free(self->search);
 	lode_loop_dependences_free(self->in_loop);
 	lode_loop_times_free(self->times);
+	lode_loop_rounds_free(self->rounds);
+	g_array_unref(self->left);
 	lode_natural_loop_clear(&self->loop);
 	lode_loop_strides_free(self->strides);
 	g_array_unref(self->code_edges);

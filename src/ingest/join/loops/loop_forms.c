@@ -275,15 +275,14 @@ LodeLoopRegister lode_loop_forms_at(const LodeLoopForms *self, uint32_t node, un
 
 /* --- iterations between two samples --- */
 
-/* The value of a register at the head of the sample's iteration. */
-static bool value_at_head(const LodeLoopForms *self, const LodeLoopSample *sample, unsigned origin,
-	uint64_t *out_value, uint8_t *inout_width)
+bool lode_loop_forms_at_head(const LodeLoopForms *self, const LodeLoopSample *sample,
+	unsigned number, uint64_t *out_value, uint8_t *inout_width)
 {
 	const Node *node = node_of(self, sample->node);
 
 	for (unsigned i = 0; node != NULL && node->is_reached && i < LODE_LOOP_REGISTERS; i++) {
 		const LodeLoopValue *value = &node->registers[i].value;
-		if (value->origin != origin || (sample->known >> i & 1) == 0)
+		if (value->origin != number || (sample->known >> i & 1) == 0)
 			continue;
 		*out_value = sample->registers[i] - value->constant;
 		*inout_width = MIN(*inout_width, value->width);
@@ -300,8 +299,8 @@ static LodeIterations count_by(const LodeLoopForms *self, const LodeLoopSample *
 	int64_t step = self->steps[number];
 	uint64_t from, to;
 
-	if (!value_at_head(self, first, number, &from, &width) ||
-		!value_at_head(self, second, number, &to, &width))
+	if (!lode_loop_forms_at_head(self, first, number, &from, &width) ||
+		!lode_loop_forms_at_head(self, second, number, &to, &width))
 		return known;
 	uint64_t moved = to - from;
 	if (known == LODE_ITERATIONS_KNOWN) {

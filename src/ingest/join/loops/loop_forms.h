@@ -88,6 +88,10 @@ typedef struct {
 	const uint64_t *registers;
 } LodeLoopSample;
 
+/* The value that a register had at the head in the sample's iteration. False: it is not known. */
+bool lode_loop_forms_at_head(const LodeLoopForms *self, const LodeLoopSample *sample,
+	unsigned number, uint64_t *out_value, uint8_t *inout_width);
+
 typedef enum {
 	LODE_ITERATIONS_KNOWN,
 	LODE_ITERATIONS_UNKNOWN,       /* no register advances, or its value is not there */

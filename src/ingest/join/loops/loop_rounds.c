@@ -7,6 +7,7 @@
 #include "model/index.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
 	MAX_STEPS = 64, /* instructions that a value is followed back */
@@ -20,6 +21,13 @@ typedef struct {
 	guint size;      /* of a head: nodes of its loop; 0: it is none */
 } Loop;
 
+/* Where the loop at hand ends: a jump back to the head, by a comparison. */
+typedef struct {
+	LodeRegisterTest test;
+	uint32_t node; /* of the test */
+	LodeTestJump stop;
+} End;
+
 struct LodeLoopRounds {
 	const LodeLoopCode *code;
 	GArray *loops; /* Loop × nodes */
@@ -27,6 +35,9 @@ struct LodeLoopRounds {
 	LodeLoopForms forms;
 	GArray *pending; /* uint32_t: nodes from which to go back */
 	GArray *marks;   /* bool × nodes: they were among these */
+	/* Of the loop at hand, for samples in it. */
+	End end;
+	bool was_end_sought, has_end;
 };
 
 LodeLoopRounds *lode_loop_rounds_new(void)
@@ -91,6 +102,7 @@ void lode_loop_rounds_begin(LodeLoopRounds *self, const LodeLoopCode *code)
 
 bool lode_loop_rounds_find(LodeLoopRounds *self, uint32_t head)
 {
+	self->was_end_sought = false;
 	return lode_natural_loop_find(&self->loop, head);
 }
 
@@ -354,42 +366,123 @@ static double rounds_until(
 	return is_wrapped ? 0 : n + 1;
 }
 
+/* False: it has another end, or this is not known. Finds what the loop adds up. */
+static bool find_end(LodeLoopRounds *self, End *out)
+{
+	const LodeLoopCode *code = self->code;
+	uint32_t head = LODE_AT(self->loop.body, uint32_t, 0);
+	uint32_t jump = only_source(self, head, true);
+
+	if (jump == LODE_NONE || !is_only_exit(self, jump) ||
+		!find_test(self, jump, &out->test, &out->node))
+		return false;
+	LodeLoopBytes bytes = code->bytes(code->data, jump);
+	if (bytes.bytes == NULL || !lode_test_jump_decode(&out->stop, bytes.bytes, bytes.size) ||
+		(out->test.is_equality && out->stop.kind != LODE_TEST_EQUAL))
+		return false;
+	/* It stops where the jump back is not taken; after a jump out of the loop comes its head.
+	 */
+	out->stop.is_negated ^= head != jump + 1;
+	return lode_loop_forms_find(&self->forms, &self->loop, code, NULL);
+}
+
+static double rounds_to_end(const End *end, const Line *counter, const Line *limit)
+{
+	/* Either of two registers may be the one that advances. */
+	if (end->stop.kind == LODE_TEST_EQUAL && counter->step == 0)
+		return limit->step != 0 ? rounds_to_end(end, limit, counter) : 0;
+	if (limit->step != 0 || counter->width < end->test.width || limit->width < end->test.width)
+		return 0;
+	if (end->stop.kind != LODE_TEST_EQUAL)
+		return rounds_until(counter, limit->first.constant, &end->stop, end->test.width);
+	return end->stop.is_negated
+	               ? 0
+	               : rounds_until_equal(counter, limit->first.constant, end->test.width);
+}
+
 /* 0: not known. The loop has one end, the jump back to the head. */
 static double count_rounds(LodeLoopRounds *self)
 {
-	const LodeLoopCode *code = self->code;
-	uint32_t head = LODE_AT(self->loop.body, uint32_t, 0), test_node = 0;
-	uint32_t jump = only_source(self, head, true);
-	LodeRegisterTest test;
-	LodeTestJump stop;
 	Line counter, limit = {.first.node = LODE_NONE, .width = 64};
+	End end;
 
-	if (jump == LODE_NONE || !is_only_exit(self, jump) ||
-		!find_test(self, jump, &test, &test_node))
+	if (!find_end(self, &end) || !find_line(self, end.node, end.test.left, &counter))
 		return 0;
-	LodeLoopBytes bytes = code->bytes(code->data, jump);
-	if (bytes.bytes == NULL || !lode_test_jump_decode(&stop, bytes.bytes, bytes.size) ||
-		(test.is_equality && stop.kind != LODE_TEST_EQUAL) ||
-		!lode_loop_forms_find(&self->forms, &self->loop, code, NULL) ||
-		!find_line(self, test_node, test.left, &counter))
-		return 0;
-	limit.first.constant = (uint64_t)test.constant;
-	if (test.right != LODE_TEST_CONSTANT && !find_line(self, test_node, test.right, &limit))
-		return 0;
-	if (limit.step != 0 || counter.width < test.width || limit.width < test.width)
+	limit.first.constant = (uint64_t)end.test.constant;
+	if (end.test.right != LODE_TEST_CONSTANT &&
+		!find_line(self, end.node, end.test.right, &limit))
 		return 0;
 	/* An end may be as far from its beginning each time, wherever that is. */
 	bool is_known = counter.first.node == LODE_NONE;
 	if (counter.first.node != limit.first.node || counter.first.number != limit.first.number ||
-		counter.first.is_before != limit.first.is_before)
+		counter.first.is_before != limit.first.is_before ||
+		(!is_known && end.stop.kind != LODE_TEST_EQUAL))
 		return 0;
-	/* It stops where the jump back is not taken; after a jump out of the loop comes its head.
-	 */
-	stop.is_negated ^= head != jump + 1;
-	if (stop.kind != LODE_TEST_EQUAL)
-		return is_known ? rounds_until(&counter, limit.first.constant, &stop, test.width)
-		                : 0;
-	return stop.is_negated ? 0 : rounds_until_equal(&counter, limit.first.constant, test.width);
+	return rounds_to_end(&end, &counter, &limit);
+}
+
+/* A register before the test, in the sample's iteration. */
+static bool find_sampled_line(const LodeLoopRounds *self, const LodeLoopSample *sample,
+	uint32_t node, unsigned number, Line *out)
+{
+	LodeLoopValue value = lode_loop_forms_at(&self->forms, node, number).value;
+
+	if (value.origin == LODE_LOOP_UNKNOWN)
+		return false;
+	bool is_unchanged = (self->forms.unchanged >> value.origin & 1) != 0;
+	*out = (Line){
+		.step = is_unchanged ? 0 : self->forms.steps[value.origin],
+		.width = is_unchanged ? value.width
+	                              : MIN(value.width, self->forms.widths[value.origin]),
+	};
+	if ((!is_unchanged && out->step == 0) ||
+		!lode_loop_forms_at_head(
+			&self->forms, sample, value.origin, &out->first.constant, &out->width))
+		return false;
+	out->first.constant += value.constant;
+	return true;
+}
+
+double lode_loop_rounds_left(LodeLoopRounds *self, const LodeLoopSample *sample)
+{
+	const End *end = &self->end;
+	Line counter, limit = {.width = 64};
+
+	if (!self->was_end_sought)
+		self->has_end = self->code->leaves != NULL && find_end(self, &self->end);
+	self->was_end_sought = true;
+	if (!self->has_end || !find_sampled_line(self, sample, end->node, end->test.left, &counter))
+		return 0;
+	limit.first.constant = (uint64_t)end->test.constant;
+	if (end->test.right != LODE_TEST_CONSTANT &&
+		!find_sampled_line(self, sample, end->node, end->test.right, &limit))
+		return 0;
+	return rounds_to_end(end, &counter, &limit);
+}
+
+/* By the `chosen` of them that are least, and those that are equal. */
+static LodeMeanRounds mean_by(const double *left, size_t n, size_t chosen)
+{
+	double k = left[chosen - 1];
+
+	while (chosen < n && left[chosen] <= k)
+		chosen++;
+	/* Half as much again, as samples near each other are alike. */
+	return (LodeMeanRounds){k * (double)n / (double)chosen, 1.5 / sqrt((double)chosen)};
+}
+
+LodeMeanRounds lode_mean_rounds(double *left, size_t n)
+{
+	enum { FEWEST = 32, FEW = 8, MANY = 3 };
+
+	if (n < FEWEST)
+		return (LodeMeanRounds){0, 0};
+	qsort(left, n, sizeof(*left), lode_compare_doubles);
+	LodeMeanRounds few = mean_by(left, n, MAX(n / FEW, FEWEST / 4));
+	LodeMeanRounds many = mean_by(left, n, n / MANY);
+	/* Many are more exact, unless some calls have fewer rounds than that. */
+	bool is_near = fabs(many.mean - few.mean) <= 2 * few.error * few.mean;
+	return is_near ? many : few;
 }
 
 /* --- executions --- */

@@ -41,3 +41,20 @@ uint32_t lode_loop_rounds_parent(const LodeLoopRounds *self, uint32_t head);
 /* Executions of a node in each turn of the loop with the head `turn`; LODE_LOOP_OF_CALL: in each
  * call of the function. 0: not known. Takes another loop at hand. */
 double lode_loop_rounds_count(LodeLoopRounds *self, uint32_t turn, uint32_t node);
+
+/* Rounds from the iteration of a sample to the last one, both included, of the loop at hand; 0: not
+ * known. */
+double lode_loop_rounds_left(LodeLoopRounds *self, const LodeLoopSample *sample);
+
+/* The mean of the rounds of a loop, from those that are left in samples of it. */
+typedef struct {
+	double mean;  /* 0: not known */
+	double error; /* its standard error, as a part of it */
+} LodeMeanRounds;
+
+/*
+ * The samples lie evenly in time: with n rounds each time, of all that are left k or fewer k ÷ n
+ * are. So the mean is k ÷ (the share of the samples with k left, or fewer), as long as k is among
+ * the least rounds that there are. Sorts the numbers.
+ */
+LodeMeanRounds lode_mean_rounds(double *left, size_t n);

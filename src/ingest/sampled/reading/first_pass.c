@@ -245,6 +245,7 @@ bool lode_sampled_reading_windows(LodeSampledReading *self, GError **error)
 			    self->options->windows, input->data, &options, self->progress, error))
 			return false;
 	}
+	lode_window_periods_freeze(self->options->windows->periods);
 	return true;
 }
 

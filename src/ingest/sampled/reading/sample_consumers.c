@@ -146,6 +146,15 @@ static void add_registers(LodeSampledReading *self, LodePlacedSample *sample)
 	lode_sampled_registers_add(&self->registers, &sampled, &clock);
 }
 
+static void add_to_periods(LodeSampledReading *self, LodePlacedSample *sample)
+{
+	if (sample->user_row == LODE_NONE || sample->column != self->timed_column ||
+		self->options->windows == NULL)
+		return;
+	lode_window_periods_add_sample(self->options->windows->periods, sample->record->tid,
+		sample->time_ns, lode_sampled_place_of(self, sample->user_row), sample->value);
+}
+
 static void add_by_clock(LodeSampledReading *self, LodePlacedSample *sample)
 {
 	if (sample->column != self->clocked_column)
@@ -247,6 +256,7 @@ static const struct {
 	{begin_stacks, add_stack, NULL},
 	{begin_data, add_data, NULL},
 	{begin_registers, add_registers, NULL},
+	{NULL, add_to_periods, NULL},
 	{NULL, add_by_clock, NULL},
 	{NULL, add_clock_time, NULL},
 	{NULL, NULL, add_branches},

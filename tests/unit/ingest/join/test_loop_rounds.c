@@ -7,6 +7,7 @@
  */
 #include "ingest/join/loops/loop_rounds.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { NODES = 5, MAX_WAYS = 8, MOST = 5000 };
@@ -185,11 +186,81 @@ static void test_executions(void)
 	g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, 0);
 }
 
+static double count_left(const Program *program, uint32_t node, uint64_t rcx)
+{
+	const LodeDependenceGraph graph = {
+		.nodes = program->nodes,
+		.n = NODES,
+		.first_ways = program->firsts,
+		.ways = program->ways,
+	};
+	const LodeLoopCode code = {&graph, bytes_of, program->leaves, program};
+	const uint64_t registers[LODE_LOOP_REGISTERS] = {[1] = rcx};
+	const LodeLoopSample sample = {node, 1u << 1, registers};
+	g_autoptr(LodeLoopRounds) rounds = lode_loop_rounds_new();
+
+	lode_loop_rounds_begin(rounds, &code);
+	g_assert_true(lode_loop_rounds_find(rounds, 1));
+	return lode_loop_rounds_left(rounds, &sample);
+}
+
+/* Rounds that are left, by the counter's value in some round. */
+static void test_left(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(2);
+
+	for (int i = 0; i < 2000; i++) {
+		int32_t first = g_rand_int_range(random, -40, 400);
+		int32_t step = g_rand_int_range(random, 1, 9);
+		int32_t n = g_rand_int_range(random, 1, 300);
+		int32_t round = g_rand_int_range(random, 1, n + 1);
+		/* jne, whose limit is met; or jl, whose limit may be passed */
+		bool is_less = g_rand_boolean(random);
+		int32_t limit = first + n * step -
+		                (is_less ? g_rand_int_range(random, 0, step) : 0);
+		uint32_t node = (uint32_t)g_rand_int_range(random, 1, 4);
+		const Program program = make(first, step, limit, is_less ? 0xc : 0x5);
+		int32_t rcx = first + step * (node == 1 ? round - 1 : round);
+		g_assert_cmpfloat(count_left(&program, node, (uint32_t)rcx), ==, n - round + 1);
+	}
+	Program early = make(0, 1, 100, 0x5);
+	early.leaves[2] = true;
+	g_assert_cmpfloat(count_left(&early, 1, 10), ==, 0);
+}
+
+/* Samples at random moments of calls with rounds at random; few samples say nothing. */
+static void test_mean(void)
+{
+	enum { SAMPLES = 2000, LEAST = 500, MOST_ROUNDS = 2000 };
+	g_autoptr(GRand) random = g_rand_new_with_seed(3);
+	double left[SAMPLES];
+
+	for (int i = 0; i < SAMPLES;) {
+		/* Long calls have more samples. */
+		double rounds = g_rand_int_range(random, LEAST, MOST_ROUNDS);
+		if (g_rand_double(random) * MOST_ROUNDS < rounds)
+			left[i++] = floor(g_rand_double(random) * rounds) + 1;
+	}
+	LodeMeanRounds found = lode_mean_rounds(left, SAMPLES);
+	double mean = (LEAST + MOST_ROUNDS) / 2.0;
+	g_assert_cmpfloat(fabs(found.mean - mean), <, 0.1 * mean);
+	g_assert_cmpfloat(found.error, <, 0.1);
+	g_assert_cmpfloat(lode_mean_rounds(left, 10).mean, ==, 0);
+	/* One round in half of the calls, 999 in the others. */
+	for (int i = 0; i < SAMPLES; i++)
+		left[i] = i < SAMPLES / 500 ? 1 : floor(g_rand_double(random) * 999) + 1;
+	found = lode_mean_rounds(left, SAMPLES);
+	g_assert_cmpfloat(found.mean, >, 300);
+	g_assert_cmpfloat(found.mean, <, 1100);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/loop_rounds/counters", test_counters);
 	g_test_add_func("/ingest/loop_rounds/executions", test_executions);
 	g_test_add_func("/ingest/loop_rounds/ends", test_ends);
+	g_test_add_func("/ingest/loop_rounds/left", test_left);
+	g_test_add_func("/ingest/loop_rounds/mean", test_mean);
 	return g_test_run();
 }

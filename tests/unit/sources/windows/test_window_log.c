@@ -214,7 +214,7 @@ static void test_headers(void)
 	LodeWindowLogHeader header = writer.header;
 	writer.header.magic[0] = 'L', check_refused(&writer, LODE_ERROR_CORRUPT);
 	writer.header = header;
-	writer.header.version = 3, check_refused(&writer, LODE_ERROR_UNSUPPORTED);
+	writer.header.version = 4, check_refused(&writer, LODE_ERROR_UNSUPPORTED);
 	writer.header = header;
 	writer.header.page = 8, check_refused(&writer, LODE_ERROR_CORRUPT);
 	writer.header.page = 4100, check_refused(&writer, LODE_ERROR_CORRUPT);
