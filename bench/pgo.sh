@@ -93,27 +93,27 @@ build() {
 
 # make_builds PROGRAM COMPILER: base, lode (from one run), limit (instrumented).
 make_builds() {
-	local name=$1-$2 flags="-O2 -g" counts=$directory/$1-$2.counts
-	[ "$2" != clang ] || flags+=" -fdebug-info-for-profiling"
+	local name=$1-$2 options="-O2 -g" counts=$directory/$1-$2.counts
+	[ "$2" != clang ] || options+=" -fdebug-info-for-profiling"
 	[ ! -x "$name.limit" ] || return 0
-	build "$1" "$2" "$flags" "$directory/$name.base"
+	build "$1" "$2" "$options" "$directory/$name.base"
 	record "$1" "$2"
 	rm -rf "$counts"
 	mkdir "$counts"
 	if [ "$2" = clang ]; then
 		"$lode" export "$name.lode" --format autofdo --binary "$name.base" -o "$name.prof"
-		build "$1" "$2" "$flags -fprofile-sample-use=$directory/$name.prof" "$directory/$name.lode-built"
-		build "$1" "$2" "$flags -fprofile-instr-generate=$counts/%p.raw" "$directory/$name.counting"
+		build "$1" "$2" "$options -fprofile-sample-use=$directory/$name.prof" "$directory/$name.lode-built"
+		build "$1" "$2" "$options -fprofile-instr-generate=$counts/%p.raw" "$directory/$name.counting"
 		workload "$1" "$directory/$name.counting" train
 		llvm-profdata merge -o "$counts/all.prof" "$counts"/*.raw
-		build "$1" "$2" "$flags -fprofile-instr-use=$counts/all.prof -Wno-profile-instr-out-of-date -Wno-profile-instr-unprofiled" \
+		build "$1" "$2" "$options -fprofile-instr-use=$counts/all.prof -Wno-profile-instr-out-of-date -Wno-profile-instr-unprofiled" \
 			"$directory/$name.limit"
 	else
 		"$lode" export "$name.lode" --format autofdo-gcc --binary "$name.base" -o "$name.prof"
-		build "$1" "$2" "$flags -fauto-profile=$directory/$name.prof" "$directory/$name.lode-built"
-		build "$1" "$2" "$flags -fprofile-generate=$counts -fprofile-update=single" "$directory/$name.counting"
+		build "$1" "$2" "$options -fauto-profile=$directory/$name.prof" "$directory/$name.lode-built"
+		build "$1" "$2" "$options -fprofile-generate=$counts -fprofile-update=single" "$directory/$name.counting"
 		workload "$1" "$directory/$name.counting" train
-		build "$1" "$2" "$flags -fprofile-use=$counts -Wno-missing-profile" "$directory/$name.limit"
+		build "$1" "$2" "$options -fprofile-use=$counts -Wno-missing-profile" "$directory/$name.limit"
 	fi
 }
 
