@@ -3,6 +3,7 @@
 #include "record/events/perf_event_choice.h"
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
+#include "record/programs/closed_programs.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
