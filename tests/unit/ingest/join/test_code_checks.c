@@ -8,6 +8,7 @@
 
 #include "../../images/tool_output.h"
 #include "base/error.h"
+#include "images/variants/import_slots.h"
 
 static const char SOURCE[] =
 	"	.globl f, large, small\n"
