@@ -3,7 +3,6 @@
  * Branches of an image that is assembled for the test: each has a label that says what it is,
  * "b_KIND_text", or "n_text" where it is no check.
  */
-#include "images/variants/import_slots.h"
 #include "ingest/join/attributes/code_checks.h"
 
 #include "../../images/tool_output.h"
