@@ -27,11 +27,11 @@ static bool is_same_function(const LodeDiagnosis *a, const LodeDiagnosis *b)
 {
 	bool has_types;
 
-	if (a->function == NULL || b->function == NULL)
+	if (a->site.function == NULL || b->site.function == NULL)
 		return false;
-	g_autofree char *one = lode_untyped_name(a->function, &has_types);
-	g_autofree char *other = lode_untyped_name(b->function, &has_types);
-	return strcmp(a->function, b->function) == 0 ||
+	g_autofree char *one = lode_untyped_name(a->site.function, &has_types);
+	g_autofree char *other = lode_untyped_name(b->site.function, &has_types);
+	return strcmp(a->site.function, b->site.function) == 0 ||
 	       (one != NULL && other != NULL && strcmp(one, other) == 0);
 }
 
@@ -115,7 +115,7 @@ static const LodeComparedRow *find_function(
 	for (guint i = 0; is_one && rows != NULL && i < rows->len; i++) {
 		const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
 		const char *name = side == 0 && row->old_text != NULL ? row->old_text : row->text;
-		if (g_strcmp0(name, diagnosis->function) == 0)
+		if (g_strcmp0(name, diagnosis->site.function) == 0)
 			return row;
 	}
 	return NULL;
@@ -271,7 +271,7 @@ bool lode_compared_diagnosis_is_slower(const LodeComparedDiagnoses *self, guint 
 		return false;
 	for (guint i = 0; functions != NULL && i < functions->len; i++) {
 		const LodeComparedRow *function = &g_array_index(functions, LodeComparedRow, i);
-		if (g_strcmp0(function->text, row->sides[1]->function) == 0)
+		if (g_strcmp0(function->text, row->sides[1]->site.function) == 0)
 			return lode_compared_row_is_slower(comparison, function, share);
 	}
 	return comparison->change.value > share * comparison->profiles[0].total;

@@ -120,8 +120,8 @@ static void add_diagnoses(Adding *self, const LodeProfile *const profiles[2],
 		const LodeDiagnosis *of = row->sides[0] != NULL ? row->sides[0] : row->sides[1];
 		for (int side = 0; side < 2; side++)
 			add(self, LODE_SERIES_DIAGNOSIS,
-				of->function != NULL
-					? g_strdup_printf("%s, in %s", of->title, of->function)
+				of->site.function != NULL
+					? g_strdup_printf("%s, in %s", of->title, of->site.function)
 					: g_strdup(of->title),
 				side, row->sides[side] != NULL ? row->seconds[side].value : 0);
 	}

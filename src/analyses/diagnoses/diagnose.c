@@ -42,8 +42,8 @@ static bool is_spin(const LodeDiagnosis *self)
 static bool has_no_place(const LodeDiagnosis *self)
 {
 	return (self->scope == LODE_SCOPE_SERVICE || self->scope == LODE_SCOPE_KERNEL) &&
-	       self->function == NULL && self->file == NULL &&
-	       (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_KERNEL);
+	       self->site.function == NULL && self->site.file == NULL &&
+	       (self->site.instruction == LODE_NONE || self->scope == LODE_SCOPE_KERNEL);
 }
 
 /* A lock that saves a smaller part of the clock stands by what it saves, however many threads wait.
@@ -110,7 +110,7 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 
 	if (self->at->len == 0)
 		return;
-	self->instruction = g_array_index(self->at, LodeFindingPlace, 0).instruction;
+	self->site.instruction = g_array_index(self->at, LodeFindingPlace, 0).instruction;
 	for (guint i = 0; i < self->at->len && (is_search || !has_line); i++) {
 		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
 		uint32_t line = lode_own_lines_find(context->own, at);
@@ -118,41 +118,41 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 			continue;
 		/* A search is where it begins, not in the comparison that is inlined there. */
 		if (!has_line || depth_of_line(context->own, at) <
-					 depth_of_line(context->own, self->instruction))
-			self->instruction = at;
+					 depth_of_line(context->own, self->site.instruction))
+			self->site.instruction = at;
 		has_line = true;
 	}
-	uint32_t line = lode_own_lines_find(context->own, self->instruction);
+	uint32_t line = lode_own_lines_find(context->own, self->site.instruction);
 	const LodeFunction *row = lode_profile_function(
-		profile, lode_profile_instruction(profile, self->instruction)->function);
+		profile, lode_profile_instruction(profile, self->site.instruction)->function);
 	const char *function = row->name;
 	/* What a library does in the kernel, its caller asked for. */
-	if (self->scope == LODE_SCOPE_KERNEL && self->function == NULL &&
+	if (self->scope == LODE_SCOPE_KERNEL && self->site.function == NULL &&
 		lode_is_system_library(lode_profile_image(profile, row->image)->path))
 		return;
 	/* A caller without lines is not in the file of what it calls: "main (read.c:26)". */
-	bool is_same = self->function == NULL || strcmp(self->function, function) == 0;
-	if (line != LODE_NONE && self->file == NULL && is_same) {
+	bool is_same = self->site.function == NULL || strcmp(self->site.function, function) == 0;
+	if (line != LODE_NONE && self->site.file == NULL && is_same) {
 		const LodeLocation *location = &LODE_AT(
 			profile->code.locations, LodeLocation, line);
-		const char *inlined = function_of_line(context->own, self->instruction);
-		self->file = g_strdup(location->file);
-		self->line = location->line;
+		const char *inlined = function_of_line(context->own, self->site.instruction);
+		self->site.file = g_strdup(location->file);
+		self->site.line = location->line;
 		if (inlined != NULL && strcmp(inlined, "?") != 0 && strcmp(inlined, function) != 0)
-			self->inlined = inlined;
+			self->site.inlined = inlined;
 	}
-	if (self->function == NULL)
-		self->function = g_strdup(function);
+	if (self->site.function == NULL)
+		self->site.function = g_strdup(function);
 }
 
 /* Only causes in code have authors: a user can call a service or the kernel differently, or with
  * other settings, and a wait is its caller's doing. */
 static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
 {
-	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
+	if (self->site.instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
 		self->scope == LODE_SCOPE_KERNEL || self->scope == LODE_SCOPE_WAIT)
 		return;
-	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
+	uint32_t function = lode_profile_instruction(profile, self->site.instruction)->function;
 	const LodeImage *image = lode_profile_image(
 		profile, lode_profile_function(profile, function)->image);
 	g_autofree char *base = g_path_get_basename(image->path);
@@ -164,10 +164,10 @@ static void name_authors(LodeDiagnosis *self, const LodeProfile *profile)
  * processor. */
 static bool is_inner(const LodeDiagnosis *self, const LodeProfile *profile)
 {
-	if (self->instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
+	if (self->site.instruction == LODE_NONE || self->scope == LODE_SCOPE_SERVICE ||
 		self->scope == LODE_SCOPE_KERNEL || self->scope == LODE_SCOPE_WAIT)
 		return false;
-	uint32_t function = lode_profile_instruction(profile, self->instruction)->function;
+	uint32_t function = lode_profile_instruction(profile, self->site.instruction)->function;
 	const LodeImage *image = lode_profile_image(
 		profile, lode_profile_function(profile, function)->image);
 	return lode_image_kind_is_script(image->kind) || lode_is_run_time_code(image->path);
@@ -262,10 +262,11 @@ static void drop_explained(LodeDiagnoses *self)
  * of the user's: then it is the function alone. */
 static bool is_at_call(const LodeDiagnosis *kernel, const LodeDiagnosis *service)
 {
-	if (kernel->file == NULL || kernel->line == 0)
-		return kernel->function != NULL &&
-		       g_strcmp0(kernel->function, service->function) == 0;
-	return kernel->line == service->line && g_strcmp0(kernel->file, service->file) == 0;
+	if (kernel->site.file == NULL || kernel->site.line == 0)
+		return kernel->site.function != NULL &&
+		       g_strcmp0(kernel->site.function, service->site.function) == 0;
+	return kernel->site.line == service->site.line &&
+	       g_strcmp0(kernel->site.file, service->site.file) == 0;
 }
 
 /* The service with most time of those that are called where the kernel is entered from; NULL: none.
@@ -405,7 +406,7 @@ static const double OF_PAGES = 0.5;
  * no place, and is none. */
 static bool makes_objects(const LodeDiagnosis *service, const LodeDiagnosis *kernel)
 {
-	return service->function != NULL && service->time >= OF_PAGES * kernel->time;
+	return service->site.function != NULL && service->time >= OF_PAGES * kernel->time;
 }
 
 /* New objects need new pages, which the kernel makes when they are touched first: by whoever asks
@@ -470,8 +471,8 @@ static void tell_apart(LodeDiagnoses *self)
 		is_shared[i] = has_name_of_other(self, i, n);
 	for (guint i = 0; i < n; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
-		g_autofree char *file = is_shared[i] && one->file != NULL
-		                                ? g_path_get_basename(one->file)
+		g_autofree char *file = is_shared[i] && one->site.file != NULL
+		                                ? g_path_get_basename(one->site.file)
 		                                : NULL;
 		if (file != NULL)
 			append_to_name(one, file);
@@ -569,9 +570,9 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 			one->name = g_strdup_printf("%s@%s", one->cause,
 				one->service != NULL  ? one->service
 				: one->object != NULL ? one->object
-				: one->scope == LODE_SCOPE_FUNCTIONS || one->function == NULL
+				: one->scope == LODE_SCOPE_FUNCTIONS || one->site.function == NULL
 					? lode_scope_kind_to_text(one->scope)
-					: one->function);
+					: one->site.function);
 		g_array_set_size(one->at, MIN(one->at->len, LODE_FINDING_PLACES));
 	}
 	drop_inner(self, context);

@@ -66,7 +66,7 @@ LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope)
 
 	self->cause = g_strdup(cause);
 	self->scope = scope;
-	self->instruction = LODE_NONE;
+	self->site.instruction = LODE_NONE;
 	self->low = self->clock = self->clock_low = self->clock_high = NAN;
 	self->evidence = g_array_new(FALSE, FALSE, sizeof(LodeEvidence));
 	g_array_set_clear_func(self->evidence, clear_evidence);
@@ -88,7 +88,7 @@ void lode_diagnosis_free(LodeDiagnosis *self)
 {
 	if (self == NULL)
 		return;
-	char *texts[] = {self->cause, self->title, self->name, self->function, self->file,
+	char *texts[] = {self->cause, self->title, self->name, self->site.function, self->site.file,
 		self->service, self->object, self->explanation, self->remedy, self->source,
 		self->authors, self->enters};
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)

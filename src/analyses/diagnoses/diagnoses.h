@@ -37,6 +37,15 @@ typedef struct {
 	char *unit;   /* "%", "cycles", "calls" … */
 } LodeEvidence;
 
+/* The costliest place, whose own line names the diagnosis. */
+typedef struct {
+	uint32_t instruction; /* LODE_NONE: not known */
+	char *function;       /* of the line: of the profile, or of stacks; NULL */
+	const char *inlined;  /* what the line is of, where that is inlined in it; NULL: itself */
+	char *file;           /* of the user's own line; NULL: not known */
+	uint32_t line;        /* 0 likewise */
+} LodeDiagnosisSite;
+
 typedef struct {
 	char *cause;     /* the catalogue's word */
 	char *title;     /* in words: "loads of what stores of another width wrote" */
@@ -45,15 +54,10 @@ typedef struct {
 	bool is_smaller; /* was set aside (lode_diagnoses_set_aside()) */
 	LodeScopeKind scope;
 	bool is_inlined; /* of a service: its code is in its callers, where it has other causes */
-	uint32_t instruction; /* the costliest place, whose own line names the diagnosis; LODE_NONE
-	                       */
-	char *function;       /* of the line: of the profile, or of stacks; NULL */
-	const char *inlined;  /* what the line is of, where that is inlined in it; NULL: itself */
-	char *file;           /* of the user's own line; NULL: not known */
-	uint32_t line;        /* 0 likewise */
-	char *service;        /* "strlen", "allocator", "write"; NULL */
-	char *enters;         /* globs of system calls that the service makes; NULL: none */
-	char *object;         /* "struct node"; NULL */
+	LodeDiagnosisSite site;
+	char *service;           /* "strlen", "allocator", "write"; NULL */
+	char *enters;            /* globs of system calls that the service makes; NULL: none */
+	char *object;            /* "struct node"; NULL */
 	double time, time_error; /* at its places, and the standard error */
 	double low, high;        /* what removing it saves; low NAN: only "up to high" is known;
 	                            both 0: it has no remedy, and stands last */

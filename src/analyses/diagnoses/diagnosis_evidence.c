@@ -338,11 +338,11 @@ static void add_stored(LodeDiagnosis *self, const LodeCostedCode *code)
 	for (guint i = 0; i < self->at->len; i++) {
 		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
 		const LodeObservedInstruction *seen = lode_windows_find(windows, at);
-		if (seen == NULL || seen->stored == 0 ||
+		if (seen == NULL || seen->loads.stored == 0 ||
 			(code->facts[at] >> LODE_CODE_STORED & 1) == 0)
 			continue;
 		accesses += lode_window_judged_accesses(seen);
-		stored += seen->stored;
+		stored += seen->loads.stored;
 	}
 	if (accesses > 0)
 		lode_diagnosis_add_evidence(self, 100 * stored / accesses, "%",

@@ -285,9 +285,9 @@ static void set_callers(LodeDiagnosis *diagnosis, const GArray *callers, const c
 		all += one->weight;
 		at_line += one->file == first->file && one->line == first->line ? one->weight : 0;
 	}
-	diagnosis->function = g_strdup(first->function);
-	diagnosis->file = g_strdup(first->file);
-	diagnosis->line = first->line;
+	diagnosis->site.function = g_strdup(first->function);
+	diagnosis->site.file = g_strdup(first->file);
+	diagnosis->site.line = first->line;
 	diagnosis->places = diagnosis->functions = callers->len;
 	g_autofree char *base = first->file != NULL ? g_path_get_basename(first->file) : NULL;
 	g_autofree char *line = base != NULL ? g_strdup_printf("%s:%u", base, first->line)
@@ -515,7 +515,7 @@ static void add_places(Diagnosing *self, LodeDiagnosis *diagnosis, guint begin, 
 	lode_diagnosis_sort_places(diagnosis);
 	diagnosis->places = diagnosis->functions = end - begin;
 	if (diagnosis->at->len > 0)
-		diagnosis->instruction =
+		diagnosis->site.instruction =
 			g_array_index(diagnosis->at, LodeFindingPlace, 0).instruction;
 	g_array_set_size(diagnosis->at, MIN(diagnosis->at->len, LODE_FINDING_PLACES));
 }
@@ -556,7 +556,7 @@ static void add_sampled(Diagnosing *self, guint begin, guint end, double weight)
 	add_places(self, diagnosis, begin, end);
 	g_autofree bool *is_marked = mark_functions(self, begin, end);
 	g_autoptr(GArray) callers = find_callers(self, self->context->costs->event, is_marked);
-	add_callers_of_most(self, diagnosis->instruction, callers);
+	add_callers_of_most(self, diagnosis->site.instruction, callers);
 	set_callers(diagnosis, callers, "it");
 	if (strcmp(rule->cause, "page-fault") == 0 && faults > 0)
 		lode_diagnosis_add_evidence(
@@ -671,7 +671,7 @@ static void add_accounted(Diagnosing *self)
 			find_most(profile, lode_profile_find_event(profile, "page-faults")),
 			callers);
 	if (is_calls)
-		add_callers_of_most(self, diagnosis->instruction, callers);
+		add_callers_of_most(self, diagnosis->site.instruction, callers);
 	set_callers(diagnosis, callers,
 		is_faults  ? "the sampled page faults are"
 		: is_calls ? "the samples at system calls are"

@@ -350,7 +350,7 @@ static void drop_inside(Search *self, uint32_t function, double time)
 		const LodeDiagnosis *one = lode_diagnoses_at(self->out, i);
 		uint32_t at = one->at->len > 0
 		                      ? g_array_index(one->at, LodeFindingPlace, 0).instruction
-		                      : one->instruction;
+		                      : one->site.instruction;
 		if (at < self->profile->code.instructions->len &&
 			row_of(self, at)->function == function && one->time <= 1.1 * time &&
 			(one->scope == LODE_SCOPE_SERVICE || one->scope == LODE_SCOPE_LOOP ||

@@ -196,11 +196,11 @@ static void set_scope(
 		lode_is_run_time_program(
 			lode_function_cost_at(self->context->costs, part->caller.function)->image))
 		return;
-	diagnosis->instruction = lode_service_find_call(self, part, &facts);
-	diagnosis->function = g_strdup(
+	diagnosis->site.instruction = lode_service_find_call(self, part, &facts);
+	diagnosis->site.function = g_strdup(
 		lode_service_parts_function_name(self, part->caller.function));
-	diagnosis->file = g_strdup(part->caller.file);
-	diagnosis->line = part->caller.line;
+	diagnosis->site.file = g_strdup(part->caller.file);
+	diagnosis->site.line = part->caller.line;
 }
 
 /* Takes the line that asks most for what the service takes back. */
@@ -228,10 +228,10 @@ static void take_maker(
 	}
 	if (most == NULL)
 		return;
-	diagnosis->function = g_strdup(
+	diagnosis->site.function = g_strdup(
 		lode_service_parts_function_name(self, most->caller.function));
-	diagnosis->file = g_strdup(most->caller.file);
-	diagnosis->line = most->caller.line;
+	diagnosis->site.file = g_strdup(most->caller.file);
+	diagnosis->site.line = most->caller.line;
 	g_autofree char *base = g_path_get_basename(most->caller.file);
 	lode_diagnosis_add_evidence(diagnosis, 100 * best / all, "%",
 		"%.0f %% of new space for objects is asked for at %s:%u", 100 * best / all, base,
@@ -480,7 +480,7 @@ static void add_diagnosis(
 	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	add_evidence(self, diagnosis, &sums);
 	set_scope(self, diagnosis, &sums);
-	if (diagnosis->function == NULL && rule->makers != NULL)
+	if (diagnosis->site.function == NULL && rule->makers != NULL)
 		take_maker(self, rule->makers, diagnosis);
 	add_findings(self, begin, end, diagnosis);
 	lode_diagnosis_sort_places(diagnosis);

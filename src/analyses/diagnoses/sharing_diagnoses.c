@@ -65,12 +65,13 @@ static void take_place(LodeDiagnosis *self, const LodeProfile *profile, const Su
 	const LodeSharingAccess *access = sum->heaviest;
 
 	if (access->function < profile->code.functions->len)
-		self->function = g_strdup(lode_profile_function(profile, access->function)->name);
+		self->site.function = g_strdup(
+			lode_profile_function(profile, access->function)->name);
 	if (access->location < profile->code.locations->len) {
 		const LodeLocation *location = &LODE_AT(
 			profile->code.locations, LodeLocation, access->location);
-		self->file = g_strdup(location->file);
-		self->line = location->line;
+		self->site.file = g_strdup(location->file);
+		self->site.line = location->line;
 	}
 	if (sum->objects->len > 0) {
 		g_ptr_array_add(sum->objects, NULL);

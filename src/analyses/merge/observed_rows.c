@@ -171,15 +171,17 @@ static void add_facts(LodeObservedInstruction *sum, LodeObservedInstruction *row
 	sum->pages = MAX(sum->pages, row->pages);
 	sum->line_bytes |= row->line_bytes;
 	increase_number(&sum->split, row->split);
-	increase_number(&sum->stored, row->stored);
-	increase_number(&sum->part_stored, row->part_stored);
-	increase_number(&sum->conflicting, row->conflicting);
+	increase_number(&sum->loads.stored, row->loads.stored);
+	increase_number(&sum->loads.part_stored, row->loads.part_stored);
+	increase_number(&sum->loads.conflicting, row->loads.conflicting);
 	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
 		increase_number(lode_window_fact(sum, (LodeWindowFact)i),
 			*lode_window_fact(row, (LodeWindowFact)i));
-	if (row->store_steps != 0)
-		sum->store_steps = sum->store_steps != 0 ? MIN(sum->store_steps, row->store_steps)
-		                                         : row->store_steps;
+	if (row->loads.store_steps != 0)
+		sum->loads.store_steps = sum->loads.store_steps != 0
+		                                 ? MIN(sum->loads.store_steps,
+							   row->loads.store_steps)
+		                                 : row->loads.store_steps;
 }
 
 /* The rows of one instruction, by stride. */

@@ -224,13 +224,15 @@ static void add_facts(LodeWindowAccesses *self, Row *row, LodeObservedInstructio
 		facts->early_accesses++;
 		return;
 	}
-	facts->conflicting += is_conflict;
+	facts->loads.conflicting += is_conflict;
 	if (store == NULL)
 		return;
 	uint32_t steps = self->n_steps - store->step;
-	facts->stored += is_whole;
-	facts->part_stored += !is_whole;
-	facts->store_steps = facts->store_steps == 0 ? steps : MIN(facts->store_steps, steps);
+	facts->loads.stored += is_whole;
+	facts->loads.part_stored += !is_whole;
+	facts->loads.store_steps = facts->loads.store_steps == 0
+	                                   ? steps
+	                                   : MIN(facts->loads.store_steps, steps);
 }
 
 static void visit_operands(LodeWindowAccesses *self, Row *row, const LodeVisitedStep *step,

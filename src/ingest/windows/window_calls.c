@@ -228,12 +228,12 @@ LodeWindowVisitor lode_window_calls_visitor(LodeWindowCalls *self)
 static void add_pairs(const Site *site, LodeObservedInstruction *facts)
 {
 	for (unsigned equal = 0; equal <= GENERAL; equal++) {
-		facts->compared_calls += site->pairs->n[equal];
+		facts->calls.compared += site->pairs->n[equal];
 		if ((site->read & ~equal) != 0)
 			continue;
-		facts->same_arguments += site->pairs->n[equal];
-		facts->compared_results += site->pairs->n_returned[equal];
-		facts->same_results += site->pairs->n_same_result[equal];
+		facts->calls.same_arguments += site->pairs->n[equal];
+		facts->calls.compared_results += site->pairs->n_returned[equal];
+		facts->calls.same_results += site->pairs->n_same_result[equal];
 	}
 }
 

@@ -116,12 +116,14 @@ static void read_facts(const LodeWindows *windows, const LodeObservedInstruction
 		[LODE_POOLED_PAGE_CHANGE] = ratio_of(is->page_changes, compared),
 		[LODE_POOLED_SPLIT] = ratio_of(is->split, is->accesses),
 		[LODE_POOLED_SPLIT_PAGE] = ratio_of(is->split_pages, is->accesses),
-		[LODE_POOLED_STORED] = ratio_of(is->stored, judged),
-		[LODE_POOLED_PART_STORED] = ratio_of(is->part_stored, judged),
-		[LODE_POOLED_CONFLICTING] = ratio_of(is->conflicting, judged),
+		[LODE_POOLED_STORED] = ratio_of(is->loads.stored, judged),
+		[LODE_POOLED_PART_STORED] = ratio_of(is->loads.part_stored, judged),
+		[LODE_POOLED_CONFLICTING] = ratio_of(is->loads.conflicting, judged),
 		[LODE_POOLED_LINE_USED] = ratio_of(is->line_used_bytes / 64.0, is->line_visits),
-		[LODE_POOLED_SAME_ARGUMENTS] = ratio_of(is->same_arguments, is->compared_calls),
-		[LODE_POOLED_SAME_RESULT] = ratio_of(is->same_results, is->compared_results),
+		[LODE_POOLED_SAME_ARGUMENTS] = ratio_of(
+			is->calls.same_arguments, is->calls.compared),
+		[LODE_POOLED_SAME_RESULT] = ratio_of(
+			is->calls.same_results, is->calls.compared_results),
 	};
 
 	memcpy(out_ratios, ratios, sizeof(ratios));

@@ -55,11 +55,11 @@ static const char *const fact_names[] = {
 uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
 {
 	uint32_t *const fields[LODE_N_WINDOW_FACTS] = {&facts->underflows, &facts->split_pages,
-		&facts->compared_calls, &facts->same_arguments, &facts->compared_results,
-		&facts->same_results, &facts->page_changes, &facts->line_visits,
-		&facts->line_used_bytes, &facts->loop_rounds, &facts->loop_exits,
-		&facts->string_runs, &facts->string_rounds, &facts->hits, &facts->first_accesses,
-		&facts->early_accesses};
+		&facts->calls.compared, &facts->calls.same_arguments,
+		&facts->calls.compared_results, &facts->calls.same_results, &facts->page_changes,
+		&facts->line_visits, &facts->line_used_bytes, &facts->loop_rounds,
+		&facts->loop_exits, &facts->string_runs, &facts->string_rounds, &facts->hits,
+		&facts->first_accesses, &facts->early_accesses};
 
 	return fields[fact];
 }

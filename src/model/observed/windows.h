@@ -26,6 +26,26 @@ typedef struct {
 	uint32_t windows;        /* in how many windows, and rounds of breakpoints */
 } LodeObservedEdge;
 
+/* Executions as a load, by the stores of the 100 steps before them. */
+typedef struct {
+	uint32_t stored;      /* one store wrote all the bytes that are loaded, the last to any */
+	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
+	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
+	uint32_t
+		conflicting; /* to a line that was used before in the window, when since then as
+	                        many other lines of its set were used as that has ways, but fewer
+	                        in all than half of the first level: it had room, the set had not */
+} LodeObservedLoads;
+
+/* Executions as a call, compared with the call before from the same place in the same window, if
+ * what their callees read of their arguments is known. */
+typedef struct {
+	uint32_t compared;
+	uint32_t same_arguments;   /* of them: what the callee reads was equal */
+	uint32_t compared_results; /* of these: both returned in the window */
+	uint32_t same_results;     /* of these: rax was equal, too */
+} LodeObservedCalls;
+
 /* An instruction that was executed in windows. Sorted by instruction. */
 typedef struct {
 	uint32_t instruction;
@@ -42,26 +62,14 @@ typedef struct {
 	uint32_t lines, pages; /* distinct, of 64 and 4096 bytes; above 64 estimated, ± 13 % */
 	uint64_t line_bytes;   /* a bit for each byte of a line that was accessed in any line */
 	uint32_t split;        /* across a boundary of 64 bytes */
-	/* For loads, by the stores of the 100 steps before them: */
-	uint32_t stored;      /* one store wrote all the bytes that are loaded, the last to any */
-	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
-	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
-	uint32_t
-		conflicting; /* to a line that was used before in the window, when since then as
-	                        many other lines of its set were used as that has ways, but fewer
-	                        in all than half of the first level: it had room, the set had not */
+	LodeObservedLoads loads;
 	/* Further facts, of which most instructions have none; their words are those of
 	 * lode_window_fact_to_text(). */
 	uint32_t underflows;  /* executions with a result that was rounded to a denormal number or
 	                         to 0, and not flushed to 0 */
 	uint32_t split_pages; /* of `split`: across a boundary of 4096 bytes */
-	/* For calls, compared with the call before from the same place in the same window, if what
-	 * their callees read of their arguments is known: */
-	uint32_t compared_calls;
-	uint32_t same_arguments;   /* of them: what the callee reads was equal */
-	uint32_t compared_results; /* of these: both returned in the window */
-	uint32_t same_results;     /* of these: rax was equal, too */
-	uint32_t page_changes;     /* accesses to another page of 4096 bytes than the one before */
+	LodeObservedCalls calls;
+	uint32_t page_changes; /* accesses to another page of 4096 bytes than the one before */
 	/* Lines that it came to, and left for another one, in the same window: how many times,
 	 * and how many of their bytes any instruction accessed in that window, added up. */
 	uint32_t line_visits, line_used_bytes;

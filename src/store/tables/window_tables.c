@@ -46,10 +46,10 @@ static const LodeColumn instruction_columns[] = {
 	FACT(pages, NUMBER),
 	FACT(line_bytes, BITS),
 	FACT(split, NUMBER),
-	FACT(stored, NUMBER),
-	FACT(part_stored, NUMBER),
-	FACT(store_steps, NUMBER),
-	FACT(conflicting, NUMBER),
+	{"stored", AT(LodeObservedInstruction, loads.stored), LODE_COLUMN_NUMBER, 0},
+	{"part_stored", AT(LodeObservedInstruction, loads.part_stored), LODE_COLUMN_NUMBER, 0},
+	{"store_steps", AT(LodeObservedInstruction, loads.store_steps), LODE_COLUMN_NUMBER, 0},
+	{"conflicting", AT(LodeObservedInstruction, loads.conflicting), LODE_COLUMN_NUMBER, 0},
 };
 
 /* A further fact of an instruction, which is not 0. */
@@ -147,13 +147,13 @@ static bool check_instructions(const GArray *rows, GError **error)
 				"it does not come after the one before");
 		if (row->unforetold > row->outcomes || row->denormals > row->steps ||
 			row->repeated > row->accesses || row->strided > row->accesses ||
-			row->split > row->accesses || row->stored > row->accesses ||
-			row->part_stored > row->accesses - row->stored ||
-			row->conflicting > row->accesses || row->underflows > row->steps ||
-			row->split_pages > row->split || row->compared_calls > row->steps ||
-			row->same_arguments > row->compared_calls ||
-			row->compared_results > row->same_arguments ||
-			row->same_results > row->compared_results ||
+			row->split > row->accesses || row->loads.stored > row->accesses ||
+			row->loads.part_stored > row->accesses - row->loads.stored ||
+			row->loads.conflicting > row->accesses || row->underflows > row->steps ||
+			row->split_pages > row->split || row->calls.compared > row->steps ||
+			row->calls.same_arguments > row->calls.compared ||
+			row->calls.compared_results > row->calls.same_arguments ||
+			row->calls.same_results > row->calls.compared_results ||
 			row->page_changes > row->accesses || row->line_visits > row->accesses ||
 			row->line_used_bytes > (uint64_t)row->line_visits * 64)
 			return lode_row_table_broken(error, "window_instruction", i,

@@ -610,8 +610,8 @@ static void add_callers(LodeAnnotatedPlaces *self, const LodeDiagnosis *diagnosi
 	double total = total_weight(self);
 
 	for (uint32_t i = 0; i < self->profile->code.functions->len; i++)
-		if (g_strcmp0(lode_profile_function(self->profile, i)->name, diagnosis->function) ==
-			0)
+		if (g_strcmp0(lode_profile_function(self->profile, i)->name,
+			    diagnosis->site.function) == 0)
 			add_function(self, i, function_weight(self, i), total);
 	settle_places(self);
 }

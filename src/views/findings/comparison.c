@@ -740,7 +740,7 @@ static void add_row(const View *self, Row row, const LodeComparedDiagnosis *diag
 		row.sides[side] = side_of(self, &row.of.sides[side], side);
 		/* That of a service is the caller's, which stacks may name. */
 		if (diagnosis != NULL && diagnosis->sides[side] != NULL)
-			row.sides[side].function = diagnosis->sides[side]->function;
+			row.sides[side].function = diagnosis->sides[side]->site.function;
 	}
 	g_array_append_val(rows, row);
 }
@@ -928,11 +928,11 @@ static void add_diagnosis(const View *self, guint index, GArray *rows)
 	row.of.old_text = one->match == LODE_MATCH_RENAMED ? one->sides[0]->name : NULL;
 	for (int side = 0; side < 2; side++) {
 		const LodeDiagnosis *diagnosis = one->sides[side];
-		if (diagnosis == NULL || diagnosis->instruction == LODE_NONE)
+		if (diagnosis == NULL || diagnosis->site.instruction == LODE_NONE)
 			continue;
-		row.of.sides[side].instruction = diagnosis->instruction;
+		row.of.sides[side].instruction = diagnosis->site.instruction;
 		row.of.sides[side].function = lode_profile_instruction(
-			self->profiles[side], diagnosis->instruction)
+			self->profiles[side], diagnosis->site.instruction)
 		                                      ->function;
 	}
 	add_row(self, row, one, rows);

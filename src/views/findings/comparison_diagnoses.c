@@ -31,15 +31,16 @@ static void append_time(GString *out, double value, const char *unit)
 
 static void append_name(GString *out, const LodeDiagnosis *self, const LodeTerminal *terminal)
 {
-	g_autofree char *base = self->file != NULL ? g_path_get_basename(self->file) : NULL;
+	g_autofree char *base = self->site.file != NULL ? g_path_get_basename(self->site.file)
+	                                                : NULL;
 
 	g_string_append(out, self->title);
-	if (self->function != NULL) {
+	if (self->site.function != NULL) {
 		g_string_append(out, " in ");
-		lode_function_name_append(out, self->function, terminal);
+		lode_function_name_append(out, self->site.function, terminal);
 	}
-	if (base != NULL && self->line > 0)
-		g_string_append_printf(out, " (%s:%u)", base, self->line);
+	if (base != NULL && self->site.line > 0)
+		g_string_append_printf(out, " (%s:%u)", base, self->site.line);
 	if (self->object != NULL)
 		g_string_append_printf(out, ", %s", self->object);
 	if (self->functions > 1)
@@ -192,13 +193,14 @@ static Side side_of(const LodeComparedDiagnosis *row, int side, const LodeProfil
 	if (one == NULL)
 		return out;
 	out.name = one->name;
-	out.function = one->function;
-	out.file = one->file;
+	out.function = one->site.function;
+	out.file = one->site.file;
 	out.object = one->object;
-	out.line = one->line > 0 ? one->line : (double)NAN;
+	out.line = one->site.line > 0 ? one->site.line : (double)NAN;
 	out.functions = one->functions;
-	if (one->instruction != LODE_NONE) {
-		const LodeInstruction *at = lode_profile_instruction(profile, one->instruction);
+	if (one->site.instruction != LODE_NONE) {
+		const LodeInstruction *at = lode_profile_instruction(
+			profile, one->site.instruction);
 		out.function_number = at->function;
 		out.address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", at->address);
 	}

@@ -68,11 +68,11 @@ static size_t width_of(const LodeTerminal *terminal)
 /* The library of a function that is only known by its address; NULL: none. The caller frees it. */
 static char *library_of(const LodeDiagnosis *self, const LodeProfile *profile)
 {
-	if (self->instruction == LODE_NONE)
+	if (self->site.instruction == LODE_NONE)
 		return NULL;
 	const LodeFunction *function = lode_profile_function(
-		profile, lode_profile_instruction(profile, self->instruction)->function);
-	return g_strcmp0(function->name, self->function) == 0
+		profile, lode_profile_instruction(profile, self->site.instruction)->function);
+	return g_strcmp0(function->name, self->site.function) == 0
 	               ? lode_function_library(profile, function)
 	               : NULL;
 }
@@ -85,20 +85,22 @@ enum { SHORT_NAME = 30 };
 static void append_place(GString *out, const LodeDiagnosis *self, const LodeProfile *profile,
 	const LodeTerminal *terminal)
 {
-	g_autofree char *base = self->file != NULL ? g_path_get_basename(self->file) : NULL;
+	g_autofree char *base = self->site.file != NULL ? g_path_get_basename(self->site.file)
+	                                                : NULL;
 	g_autofree char *library = library_of(self, profile);
 	g_autoptr(GString) rest = g_string_new(NULL);
 
-	if (self->function != NULL)
-		lode_function_name_append(
-			out, self->inlined != NULL ? self->inlined : self->function, terminal);
-	if (base != NULL && self->line > 0)
-		g_string_append_printf(rest, "%s%s:%u%s", self->function != NULL ? " (" : "", base,
-			self->line, self->function != NULL ? ")" : "");
+	if (self->site.function != NULL)
+		lode_function_name_append(out,
+			self->site.inlined != NULL ? self->site.inlined : self->site.function,
+			terminal);
+	if (base != NULL && self->site.line > 0)
+		g_string_append_printf(rest, "%s%s:%u%s", self->site.function != NULL ? " (" : "",
+			base, self->site.line, self->site.function != NULL ? ")" : "");
 	else if (library != NULL)
 		g_string_append_printf(rest, " in %s", library);
-	if (self->inlined != NULL && strlen(self->function) <= SHORT_NAME)
-		g_string_append_printf(rest, ", in %s", self->function);
+	if (self->site.inlined != NULL && strlen(self->site.function) <= SHORT_NAME)
+		g_string_append_printf(rest, ", in %s", self->site.function);
 	/* Titles of waits have it. */
 	if (self->object != NULL && self->scope != LODE_SCOPE_WAIT)
 		g_string_append_printf(
@@ -268,7 +270,7 @@ typedef struct {
 
 static void put_inlined(LodeJsonStream *json, const void *row, const void *user_data)
 {
-	uint32_t instruction = ((const Row *)row)->of.instruction;
+	uint32_t instruction = ((const Row *)row)->of.site.instruction;
 	g_autoptr(GArray)
 		chain = instruction != LODE_NONE
 	                        ? lode_own_lines_chain(((const Some *)user_data)->own, instruction)
@@ -312,9 +314,9 @@ static const LodeColumn columns[] = {
 	{"title", LODE_CELL_BORROWED(Row, of.title)},
 	{"scope", LODE_GROUP("scope:")},
 	{"kind", LODE_CELL_TEXT(Row, scope)},
-	{"function", LODE_CELL_BORROWED_NAME(Row, of.function), .is_nullable = true},
-	{"file", LODE_CELL_BORROWED(Row, of.file), .is_nullable = true},
-	{"line", LODE_CELL_NUMBER(Row, of.line)},
+	{"function", LODE_CELL_BORROWED_NAME(Row, of.site.function), .is_nullable = true},
+	{"file", LODE_CELL_BORROWED(Row, of.site.file), .is_nullable = true},
+	{"line", LODE_CELL_NUMBER(Row, of.site.line)},
 	{"inlined", LODE_CELL_JSON(put_inlined), .only = LODE_IN_JSON, .type = "InlinedLine[]"},
 	{"object", LODE_CELL_BORROWED(Row, of.object), .is_nullable = true},
 	{"service", LODE_CELL_BORROWED(Row, of.service), .is_nullable = true},

@@ -89,10 +89,12 @@ static void append_accesses(const LodeObservedInstruction *facts, GString *out)
 	} else if (facts->repeated > 0 && facts->repeated >= MOST_ACCESSES * compared) {
 		append_share(out, "same address", facts->repeated, compared);
 	}
-	append_share(out, "part-stored", facts->part_stored, lode_window_judged_accesses(facts));
+	append_share(
+		out, "part-stored", facts->loads.part_stored, lode_window_judged_accesses(facts));
 	append_share(out, "split", facts->split, accesses);
 	append_share(out, "across pages", facts->split_pages, accesses);
-	append_share(out, "set conflict", facts->conflicting, lode_window_judged_accesses(facts));
+	append_share(
+		out, "set conflict", facts->loads.conflicting, lode_window_judged_accesses(facts));
 	if (facts->line_visits >= LEAST_VISITS)
 		g_string_append_printf(out, "%s%.0f of 64 bytes of its lines used",
 			out->len > 0 ? ", " : "",
@@ -102,11 +104,12 @@ static void append_accesses(const LodeObservedInstruction *facts, GString *out)
 /* Each call compared with the one before from the same place. */
 static void append_calls(const LodeObservedInstruction *facts, GString *out)
 {
-	if (facts->compared_calls < LODE_OBSERVED_STEPS)
+	if (facts->calls.compared < LODE_OBSERVED_STEPS)
 		return;
-	append_share(out, "same arguments", facts->same_arguments, facts->compared_calls);
-	if (facts->compared_results > 0)
-		append_share(out, "then same result", facts->same_results, facts->compared_results);
+	append_share(out, "same arguments", facts->calls.same_arguments, facts->calls.compared);
+	if (facts->calls.compared_results > 0)
+		append_share(out, "then same result", facts->calls.same_results,
+			facts->calls.compared_results);
 }
 
 bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction, GString *out)
@@ -215,16 +218,16 @@ static const LodeColumn columns[] = {
 	{"line_bytes", LODE_CELL_ADDRESS(LodeObservedCells, facts.line_bytes),
 		.only = LODE_IN_JSON},
 	{"split", LODE_CELL_NUMBER(LodeObservedCells, facts.split)},
-	{"stored", LODE_CELL_NUMBER(LodeObservedCells, facts.stored)},
-	{"part_stored", LODE_CELL_NUMBER(LodeObservedCells, facts.part_stored)},
-	{"store_steps", LODE_CELL_NUMBER(LodeObservedCells, facts.store_steps)},
-	{"conflicting", LODE_CELL_NUMBER(LodeObservedCells, facts.conflicting)},
+	{"stored", LODE_CELL_NUMBER(LodeObservedCells, facts.loads.stored)},
+	{"part_stored", LODE_CELL_NUMBER(LodeObservedCells, facts.loads.part_stored)},
+	{"store_steps", LODE_CELL_NUMBER(LodeObservedCells, facts.loads.store_steps)},
+	{"conflicting", LODE_CELL_NUMBER(LodeObservedCells, facts.loads.conflicting)},
 	{"underflows", LODE_CELL_NUMBER(LodeObservedCells, facts.underflows)},
 	{"split_pages", LODE_CELL_NUMBER(LodeObservedCells, facts.split_pages)},
-	{"compared_calls", LODE_CELL_NUMBER(LodeObservedCells, facts.compared_calls)},
-	{"same_arguments", LODE_CELL_NUMBER(LodeObservedCells, facts.same_arguments)},
-	{"compared_results", LODE_CELL_NUMBER(LodeObservedCells, facts.compared_results)},
-	{"same_results", LODE_CELL_NUMBER(LodeObservedCells, facts.same_results)},
+	{"compared_calls", LODE_CELL_NUMBER(LodeObservedCells, facts.calls.compared)},
+	{"same_arguments", LODE_CELL_NUMBER(LodeObservedCells, facts.calls.same_arguments)},
+	{"compared_results", LODE_CELL_NUMBER(LodeObservedCells, facts.calls.compared_results)},
+	{"same_results", LODE_CELL_NUMBER(LodeObservedCells, facts.calls.same_results)},
 	{"page_changes", LODE_CELL_NUMBER(LodeObservedCells, facts.page_changes)},
 	{"line_visits", LODE_CELL_NUMBER(LodeObservedCells, facts.line_visits)},
 	{"line_used_bytes", LODE_CELL_NUMBER(LodeObservedCells, facts.line_used_bytes)},

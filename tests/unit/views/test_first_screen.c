@@ -29,12 +29,12 @@ static LodeDiagnoses *many(guint n)
 		LodeDiagnosis *one = lode_diagnosis_new("division", LODE_SCOPE_FUNCTIONS);
 		one->title = g_strdup("divisions");
 		one->name = g_strdup_printf("division@f%u", i);
-		one->function = g_strdup_printf(
+		one->site.function = g_strdup_printf(
 			"a_namespace_of_many_words::a_class_of_even_more_words::"
 			"and_at_last_a_function_that_has_the_number_%u",
 			i);
-		one->file = g_strdup("/a/folder/that/is/long/table.c");
-		one->line = 4100 + i;
+		one->site.file = g_strdup("/a/folder/that/is/long/table.c");
+		one->site.line = 4100 + i;
 		one->functions = 40;
 		one->low = (20 - i) / 100.0;
 		one->high = (40 - i) / 100.0;
@@ -174,9 +174,9 @@ static void test_inlined(void)
 
 	lode_report_options_init(&options);
 	for (guint i = 0; i < 2; i++)
-		lode_diagnoses_at(diagnoses, i)->inlined = i == 0 ? "smooth" : "blur";
-	g_free(lode_diagnoses_at(diagnoses, 0)->function);
-	lode_diagnoses_at(diagnoses, 0)->function = g_strdup("main");
+		lode_diagnoses_at(diagnoses, i)->site.inlined = i == 0 ? "smooth" : "blur";
+	g_free(lode_diagnoses_at(diagnoses, 0)->site.function);
+	lode_diagnoses_at(diagnoses, 0)->site.function = g_strdup("main");
 	g_auto(GStrv) lines = write_lines(diagnoses, &options);
 	g_assert_cmpuint(
 		count(lines, "    smooth (table.c:4100), in main and 39 more functions"), ==, 1);
@@ -331,7 +331,7 @@ static void test_hostile_names(void)
 	g_autoptr(LodeDiagnoses) diagnoses = many(1);
 	LodeDiagnosis *one = lode_diagnoses_at(diagnoses, 0);
 	char **const names[] = {
-		&one->function, &one->file, &one->object, &one->service, &one->name};
+		&one->site.function, &one->site.file, &one->object, &one->service, &one->name};
 	LodeReportOptions options;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {

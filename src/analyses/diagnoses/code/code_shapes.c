@@ -229,7 +229,7 @@ static void add_seen(Stored *self, const LodeObservedInstruction *seen)
 	self->compared += lode_window_compared_accesses(seen);
 	self->repeated += seen->repeated;
 	self->judged += lode_window_judged_accesses(seen);
-	self->stored += seen->store_steps <= NEAR_STEPS ? seen->stored : 0;
+	self->stored += seen->loads.store_steps <= NEAR_STEPS ? seen->loads.stored : 0;
 }
 
 /* Each by its own accesses; where these are few, by all of its function, else of the program. */

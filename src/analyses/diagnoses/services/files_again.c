@@ -131,9 +131,9 @@ static void add(LodeDiagnoses *out, const Search *self, const LodeCauseRule *rul
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, frame->function);
 	lode_diagnosis_set_texts(diagnosis, rule->explanation, rule->remedy, rule->source);
 	diagnosis->time = share;
-	diagnosis->function = g_strdup(frame->function);
-	diagnosis->file = g_strdup(frame->file);
-	diagnosis->line = frame->line;
+	diagnosis->site.function = g_strdup(frame->function);
+	diagnosis->site.file = g_strdup(frame->file);
+	diagnosis->site.line = frame->line;
 	diagnosis->places = diagnosis->functions = 1;
 	lode_diagnosis_set_saves(diagnosis, rule->least, rule->most, MOST_SAVED);
 	lode_diagnosis_add_evidence(diagnosis, 100 * share, "%",

@@ -14,8 +14,10 @@ static bool is_of_lock_code(const LodeDiagnosis *self)
 
 static bool is_at_same_function(const LodeDiagnosis *one, const LodeDiagnosis *other)
 {
-	return one->function != NULL && g_strcmp0(one->function, other->function) == 0 &&
-	       (one->file == NULL || other->file == NULL || strcmp(one->file, other->file) == 0);
+	return one->site.function != NULL &&
+	       g_strcmp0(one->site.function, other->site.function) == 0 &&
+	       (one->site.file == NULL || other->site.file == NULL ||
+		       strcmp(one->site.file, other->site.file) == 0);
 }
 
 /* The first clause of a remedy. The caller frees it. */

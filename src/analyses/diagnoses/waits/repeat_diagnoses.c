@@ -134,9 +134,9 @@ void lode_wait_repeats_add(
 	diagnosis->functions = 1;
 	const LodeWaitPlace place = lode_wait_start_of(
 		self, LODE_AT(repeats->commands, LodeRepeatedCommand, 0).first);
-	diagnosis->function = g_strdup(place.function);
-	diagnosis->file = g_strdup(place.file);
-	diagnosis->line = place.line;
+	diagnosis->site.function = g_strdup(place.function);
+	diagnosis->site.file = g_strdup(place.file);
+	diagnosis->site.line = place.line;
 	add_commands(self, diagnosis, repeats);
 	g_ptr_array_add(out->diagnoses, diagnosis);
 }

@@ -116,9 +116,9 @@ static bool add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeSt
 	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, by);
 	diagnosis->clock_high = saves;
 	diagnosis->clock_low = NAN;
-	diagnosis->function = g_strdup(place.function);
-	diagnosis->file = g_strdup(place.file);
-	diagnosis->line = place.line;
+	diagnosis->site.function = g_strdup(place.function);
+	diagnosis->site.file = g_strdup(place.file);
+	diagnosis->site.line = place.line;
 	lode_wait_add_children(
 		self, diagnosis, &started->children, own.function == NULL ? by : NULL);
 	diagnosis->places = diagnosis->functions = 1;

@@ -344,11 +344,11 @@ static void add_places(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis)
 {
 	const LodeProfile *profile = self->profile;
 
-	if (diagnosis->file == NULL || diagnosis->function == NULL)
+	if (diagnosis->site.file == NULL || diagnosis->site.function == NULL)
 		return;
 	for (uint32_t i = 0; i < profile->code.functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
-		if (g_strcmp0(function->name, diagnosis->function) != 0)
+		if (g_strcmp0(function->name, diagnosis->site.function) != 0)
 			continue;
 		for (uint32_t k = 0; k < function->n_instructions; k++) {
 			const LodeFindingPlace place = {function->first_instruction + k, 0};
@@ -357,8 +357,8 @@ static void add_places(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis)
 			                                       ? &LODE_AT(profile->code.locations,
 									 LodeLocation, line)
 			                                       : NULL;
-			if (location != NULL && location->line == diagnosis->line &&
-				g_strcmp0(location->file, diagnosis->file) == 0)
+			if (location != NULL && location->line == diagnosis->site.line &&
+				g_strcmp0(location->file, diagnosis->site.file) == 0)
 				g_array_append_val(diagnosis->at, place);
 		}
 	}
@@ -366,11 +366,11 @@ static void add_places(const LodeWaitDiagnosing *self, LodeDiagnosis *diagnosis)
 
 static void take_place(LodeDiagnosis *diagnosis, const LodeWaitPlace *place)
 {
-	g_free(diagnosis->function);
-	g_free(diagnosis->file);
-	diagnosis->function = g_strdup(place->function);
-	diagnosis->file = g_strdup(place->file);
-	diagnosis->line = place->line;
+	g_free(diagnosis->site.function);
+	g_free(diagnosis->site.file);
+	diagnosis->site.function = g_strdup(place->function);
+	diagnosis->site.file = g_strdup(place->file);
+	diagnosis->site.line = place->line;
 }
 
 /* Names what runs, or what the threads that are waited for wait for themselves. */
@@ -445,13 +445,13 @@ static void add(const LodeWaitDiagnosing *self, LodeDiagnoses *out, const LodeWa
 				      : lode_wait_is_of_sleep(bundle->first)
 					      ? lode_wait_sleep_place(self, bundle)
 					      : &bundle->first->place);
-	if (parent == NULL && diagnosis->function == NULL) {
+	if (parent == NULL && diagnosis->site.function == NULL) {
 		LodeWaitPlace place = lode_wait_loop_place(self, bundle);
 		if (place.function == NULL)
 			place = lode_wait_asking_place(bundle, groups);
 		take_place(diagnosis, &place);
 	}
-	if (diagnosis->file == NULL && (is_pause || parent != NULL)) {
+	if (diagnosis->site.file == NULL && (is_pause || parent != NULL)) {
 		const LodeWaitRuns start = lode_wait_find_start(self, is_pause ? NULL : parent,
 			is_pause ? LODE_SLEEP_PROGRAM : bundle->children.name);
 		if (start.place.file != NULL)

@@ -307,7 +307,7 @@ static bool has_conflicts(const LodeAddressEvidence *evidence)
 	uint32_t judged = windows != NULL ? lode_window_judged_accesses(windows) : 0;
 
 	if (judged >= LEAST_ACCESSES)
-		return windows->conflicting >= OFTEN * judged;
+		return windows->loads.conflicting >= OFTEN * judged;
 	return pool != NULL && pool->judged >= LEAST_ACCESSES &&
 	       (double)pool->conflicting >= OFTEN * (double)pool->judged;
 }

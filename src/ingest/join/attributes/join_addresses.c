@@ -279,7 +279,7 @@ static void add_to_pool(Joining *self, uint32_t instruction, const Own *own)
 	pool->compared += lode_window_compared_accesses(windows);
 	pool->judged += lode_window_judged_accesses(windows);
 	pool->page_changes += windows->page_changes;
-	pool->conflicting += windows->conflicting;
+	pool->conflicting += windows->loads.conflicting;
 	pool->line_visits += windows->line_visits;
 	pool->line_used_bytes += windows->line_used_bytes;
 }

@@ -58,7 +58,7 @@ static uint32_t observed_facts(const LodeJoinCode *code, const LodeObservedInstr
 	LodeForetold foretold = lode_window_foretold(it);
 	bool is_load = (code->kinds >> LODE_KIND_LOAD & 1) != 0;
 	bool has_same_arguments = has_share(
-		it->same_arguments, it->compared_calls, LEAST_CALLS, LEAST_REPEATED);
+		it->calls.same_arguments, it->calls.compared, LEAST_CALLS, LEAST_REPEATED);
 	/* A denormal number that was seen once was there. */
 	const bool facts[LODE_N_JOIN_FACTS] = {
 		[LODE_JOIN_FACT_DENORMAL_OPERAND] = has_share(
@@ -73,7 +73,8 @@ static uint32_t observed_facts(const LodeJoinCode *code, const LodeObservedInstr
 					   LEAST_REPEATED),
 		[LODE_JOIN_FACT_REPEATS_ARGUMENTS] = has_same_arguments,
 		[LODE_JOIN_FACT_REPEATS_RESULT] = has_same_arguments &&
-	                                          has_share(it->same_results, it->compared_results,
+	                                          has_share(it->calls.same_results,
+							  it->calls.compared_results,
 							  LEAST_CALLS / 2, LEAST_REPEATED),
 		[LODE_JOIN_FACT_OUTCOMES_FORETOLD] = foretold == LODE_FORETOLD_ALL,
 		[LODE_JOIN_FACT_OUTCOMES_HARD] = foretold == LODE_FORETOLD_HARD,

@@ -34,7 +34,7 @@ static void add(Fixture *self, int side, const char *cause, LodeScopeKind scope,
 {
 	LodeDiagnosis *one = lode_diagnosis_new(cause, scope);
 
-	one->function = g_strdup(function);
+	one->site.function = g_strdup(function);
 	one->name = g_strdup_printf(
 		"%s@%s", cause, scope == LODE_SCOPE_FUNCTIONS ? "functions" : function);
 	one->time = time;
@@ -218,7 +218,7 @@ static void test_other_function(void)
 	add(&self, 1, "latency", LODE_SCOPE_FUNCTION, "find", 0.3);
 	add(&self, 1, "division", LODE_SCOPE_FUNCTION, "hash", 0.5);
 	g_autoptr(LodeComparedDiagnoses) all = compare(&self);
-	g_assert_cmpstr(lode_compared_diagnosis(all, 0)->sides[1]->function, ==, "hash");
+	g_assert_cmpstr(lode_compared_diagnosis(all, 0)->sides[1]->site.function, ==, "hash");
 	g_assert_true(lode_compared_diagnosis(all, 0)->is_told);
 	g_assert_false(lode_compared_diagnosis(all, 1)->is_told);
 	tear_down(&self);

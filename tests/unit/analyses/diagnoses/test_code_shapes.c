@@ -146,9 +146,9 @@ static void test_stored(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = code_new(cases[i].code, cases[i].is_loop);
 		const LodeObservedInstruction seen = {.accesses = cases[i].accesses,
-			.stored = cases[i].stored,
+			.loads.stored = cases[i].stored,
 			.repeated = cases[i].repeated,
-			.store_steps = cases[i].steps};
+			.loads.store_steps = cases[i].steps};
 		g_assert_false(has_fact(profile, 0, LODE_CODE_STORED));
 		profile->windows = lode_windows_new();
 		g_array_append_val(profile->windows->instructions, seen);
@@ -163,7 +163,7 @@ static void test_stored_together(void)
 {
 	g_autoptr(LodeProfile) profile = code_new("83048701 83048601 75f6", true);
 	LodeObservedInstruction seen = {
-		.accesses = 8, .stored = 6, .repeated = 6, .store_steps = 4};
+		.accesses = 8, .loads.stored = 6, .repeated = 6, .loads.store_steps = 4};
 
 	profile->windows = lode_windows_new();
 	g_array_append_val(profile->windows->instructions, seen);

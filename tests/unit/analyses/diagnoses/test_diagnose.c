@@ -69,9 +69,9 @@ static void test_order(void)
 	g_assert_cmpfloat_with_epsilon(scale->time, 0.37 * 8 / 8.2, 1e-9);
 	g_assert_cmpfloat_with_epsilon(hash->time, 0.13 * 8 / 8.2, 1e-9);
 	g_assert_cmpfloat_with_epsilon(all->covered, 0.5 * 8 / 8.2, 1e-9);
-	g_assert_cmpuint(scale->instruction, ==, 2);
-	g_assert_cmpstr(scale->file, ==, "/home/me/code.c");
-	g_assert_cmpuint(scale->line, ==, 2);
+	g_assert_cmpuint(scale->site.instruction, ==, 2);
+	g_assert_cmpstr(scale->site.file, ==, "/home/me/code.c");
+	g_assert_cmpuint(scale->site.line, ==, 2);
 	/* Findings that have half of their time there. */
 	g_assert_cmpuint(scale->findings->len, ==, 1);
 	g_assert_cmpuint(g_array_index(scale->findings, uint32_t, 0), ==, 0);
@@ -412,8 +412,8 @@ static void test_service_in_kernel(void)
 		g_assert_cmpuint(all->diagnoses->len, ==, 2);
 		g_assert_cmpstr(kernel->name, ==, "system-call@write");
 		g_assert_cmpstr(service->name, ==, "service-stdio@stdio");
-		g_assert_cmpuint(kernel->line, ==, cases[i].line);
-		g_assert_cmpuint(service->line, ==, cases[i].has_lines ? 7 : 0);
+		g_assert_cmpuint(kernel->site.line, ==, cases[i].line);
+		g_assert_cmpuint(service->site.line, ==, cases[i].has_lines ? 7 : 0);
 		const LodeEvidence *said = &g_array_index(
 			kernel->evidence, LodeEvidence, kernel->evidence->len - 1);
 		g_assert_cmpfloat(service->time, <, kernel->time);
@@ -438,7 +438,7 @@ static void test_service_that_enters(void)
 		g_assert_cmpuint(all->diagnoses->len, ==, is_within != 0 ? 1 : 2);
 		g_assert_cmpstr(first->name, ==,
 			is_within != 0 ? "service-stdio@flushing" : "system-call@write");
-		g_assert_cmpuint(first->line, ==, is_within != 0 ? 7 : 9);
+		g_assert_cmpuint(first->site.line, ==, is_within != 0 ? 7 : 9);
 		if (is_within == 0)
 			continue;
 		g_assert_cmpfloat(first->time, >, 0.6);
@@ -541,7 +541,7 @@ static void test_pages_of_texts(void)
 		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
 		const LodeDiagnosis *first = lode_diagnoses_at(all, 0);
 		g_assert_cmpstr(first->cause, ==, is_script != 0 ? "service-string" : "page-fault");
-		g_assert_cmpuint(first->line, ==, 9);
+		g_assert_cmpuint(first->site.line, ==, 9);
 		g_assert_cmpfloat(first->high, >, 0.9);
 	}
 }
@@ -648,8 +648,8 @@ static void test_files_again(void)
 		g_assert_cmpstr(first->cause, ==, cases[i].cause);
 		if (i > 0)
 			continue;
-		g_assert_cmpstr(first->function, ==, "load_prices");
-		g_assert_cmpuint(first->line, ==, 8);
+		g_assert_cmpstr(first->site.function, ==, "load_prices");
+		g_assert_cmpuint(first->site.line, ==, 8);
 		g_assert_cmpfloat(first->high, >, 0.85);
 	}
 }

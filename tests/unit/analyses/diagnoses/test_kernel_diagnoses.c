@@ -119,12 +119,12 @@ static void test_sampled(void)
 	/* The user's side of write is called by main directly, too: all of it. */
 	g_assert_cmpfloat_with_epsilon(calls->time, 0.395, 1e-9);
 	g_assert_cmpfloat_with_epsilon(calls->high, 2.2 * 0.95 * most_time(calls), 1e-9);
-	g_assert_cmpstr(calls->file, ==, "main.c");
-	g_assert_cmpuint(calls->line, ==, 9);
+	g_assert_cmpstr(calls->site.file, ==, "main.c");
+	g_assert_cmpuint(calls->site.line, ==, 9);
 	g_assert_cmpstr(evidence_at(calls, 1), ==, "67 % of it from main.c:9");
 	g_assert_cmpstr(faults->cause, ==, "page-fault");
 	g_assert_cmpfloat_with_epsilon(faults->time, 0.2, 1e-9);
-	g_assert_cmpuint(faults->line, ==, 7);
+	g_assert_cmpuint(faults->site.line, ==, 7);
 	g_assert_cmpstr(evidence_at(faults, 2), ==, "5000 page faults");
 	lode_profile_free(profile);
 }
@@ -181,8 +181,8 @@ static void test_accounted(void)
 		g_assert_cmpfloat_with_epsilon(one->time_error, sqrt(.4 * .6 / 625), 1e-9);
 		if (is_call) {
 			g_assert_cmpstr(one->service, ==, "write");
-			g_assert_cmpstr(one->file, ==, "main.c");
-			g_assert_cmpuint(one->instruction, ==, WRITE);
+			g_assert_cmpstr(one->site.file, ==, "main.c");
+			g_assert_cmpuint(one->site.instruction, ==, WRITE);
 		}
 		lode_profile_free(profile);
 	}
@@ -212,8 +212,8 @@ static void test_faults_in_stub(void)
 		g_assert_cmpuint(all->diagnoses->len, ==, 1);
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 		g_assert_cmpstr(one->cause, ==, "page-fault");
-		g_assert_cmpstr(one->function, ==, "main");
-		g_assert_cmpuint(one->line, ==, 9);
+		g_assert_cmpstr(one->site.function, ==, "main");
+		g_assert_cmpuint(one->site.line, ==, 9);
 		lode_profile_free(profile);
 	}
 }

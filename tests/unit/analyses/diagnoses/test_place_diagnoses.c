@@ -548,8 +548,8 @@ static void test_ruled_out(void)
 		.unforetold = 5,
 		.accesses = 500,
 		.split = 2,
-		.stored = 500,
-		.part_stored = 10}; /* 2 %, and as likely more */
+		.loads.stored = 500,
+		.loads.part_stored = 10}; /* 2 %, and as likely more */
 	g_autoptr(LodeProfile) profile = loop_new(&seen);
 	LodeObservedInstruction *one = &LODE_AT(
 		profile->windows->instructions, LodeObservedInstruction, 0);

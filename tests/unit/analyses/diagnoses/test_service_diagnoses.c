@@ -118,9 +118,9 @@ static void test_example(void)
 	g_assert_cmpstr(one->name, ==, "service-allocator@allocator");
 	g_assert_cmpstr(one->service, ==, "allocator");
 	g_assert_cmpint(one->scope, ==, LODE_SCOPE_SERVICE);
-	g_assert_cmpstr(one->file, ==, "work.c");
-	g_assert_cmpuint(one->line, ==, 12);
-	g_assert_cmpstr(one->function, ==, "work(int)");
+	g_assert_cmpstr(one->site.file, ==, "work.c");
+	g_assert_cmpuint(one->site.line, ==, 12);
+	g_assert_cmpstr(one->site.function, ==, "work(int)");
 	g_assert_cmpfloat_with_epsilon(one->time, 0.3, 1e-9);
 	g_assert_cmpfloat_with_epsilon(one->time_error, sqrt(.3 * .7 / 1000), 1e-9);
 	/* in 8 of 10 pairs 0.75 to 2.4 times what the rule says */
@@ -162,7 +162,7 @@ static void test_loops(void)
 	g_autoptr(LodeDiagnoses) outside = diagnose(profile, NULL, 1);
 	const LodeDiagnosis *one = lode_diagnoses_at(outside, 0);
 	g_assert_cmpstr(one->title, ==, "strlen");
-	g_assert_cmpuint(one->instruction, ==, WORK);
+	g_assert_cmpuint(one->site.instruction, ==, WORK);
 	g_assert_cmpuint(one->at->len, ==, 1);
 	lode_profile_free(profile);
 
@@ -192,7 +192,7 @@ static void test_loops(void)
 	g_autoptr(LodeDiagnoses) other = diagnose(profile, NULL, 1);
 	one = lode_diagnoses_at(other, 0);
 	g_assert_cmpstr(one->title, ==, "strlen");
-	g_assert_cmpuint(one->instruction, ==, LODE_NONE);
+	g_assert_cmpuint(one->site.instruction, ==, LODE_NONE);
 	lode_profile_free(profile);
 }
 
@@ -310,8 +310,8 @@ static void test_makers(void)
 		if (strcmp(one->cause, "service-gc") != 0)
 			continue;
 		is_found = true;
-		g_assert_cmpuint(one->line, ==, 12);
-		g_assert_nonnull(one->function);
+		g_assert_cmpuint(one->site.line, ==, 12);
+		g_assert_nonnull(one->site.function);
 	}
 	g_assert_true(is_found);
 	lode_profile_free(profile);
@@ -347,7 +347,7 @@ static void test_inlined(void)
 	g_assert_cmpstr(one->title, ==, "hash tables: std::_Hashtable::find");
 	g_assert_true(one->is_inlined);
 	g_assert_cmpfloat_with_epsilon(one->time, 0.6, 1e-9);
-	g_assert_cmpuint(one->instruction, ==, WORK);
+	g_assert_cmpuint(one->site.instruction, ==, WORK);
 	g_assert_cmpuint(one->at->len, ==, 1);
 	g_assert_cmpfloat_with_epsilon(g_array_index(one->at, LodeFindingPlace, 0).time, 0.6, 1e-9);
 	lode_profile_free(profile);
@@ -374,8 +374,8 @@ static void test_inlined_caller(void)
 	add_samples(profile, in_main, 40);
 	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
 	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
-	g_assert_cmpstr(one->function, ==, "number");
-	g_assert_cmpuint(one->line, ==, 12);
+	g_assert_cmpstr(one->site.function, ==, "number");
+	g_assert_cmpuint(one->site.line, ==, 12);
 	g_assert_cmpuint(one->at->len, ==, 1);
 	g_assert_cmpuint(g_array_index(one->at, LodeFindingPlace, 0).instruction, ==, WORK);
 	lode_profile_free(profile);
@@ -396,7 +396,7 @@ static void test_without_lines(void)
 	add_samples(profile, add_stack(profile, STRLEN, 0, in_work), 60);
 	add_samples(profile, start, 40);
 	g_autoptr(LodeDiagnoses) unknown = diagnose(profile, NULL, 1);
-	g_assert_cmpstr(lode_diagnoses_at(unknown, 0)->function, ==, "work(int)");
+	g_assert_cmpstr(lode_diagnoses_at(unknown, 0)->site.function, ==, "work(int)");
 	g_assert_cmpuint(lode_diagnoses_at(unknown, 0)->at->len, ==, 0);
 
 	const LodeEdge edge = {WORK, STRLEN, LODE_EDGE_CALL, 1};
@@ -477,8 +477,8 @@ static void test_unknown(void)
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 		g_assert_cmpfloat_with_epsilon(one->time, 0.5, 1e-9);
-		g_assert_cmpstr(one->function, ==, is_compiled ? NULL : "work(int)");
-		g_assert_cmpuint(one->line, ==, is_compiled ? 0 : 12);
+		g_assert_cmpstr(one->site.function, ==, is_compiled ? NULL : "work(int)");
+		g_assert_cmpuint(one->site.line, ==, is_compiled ? 0 : 12);
 		g_assert_cmpstr(evidence_at(one, 1), ==, "the callers are not known");
 		lode_profile_free(profile);
 	}
@@ -613,10 +613,10 @@ static void test_copies(void)
 			is_other ? "service-allocator@allocator"
 				 : "service-allocator@copies of objects");
 		if (is_other) {
-			g_assert_cmpuint(one->line, ==, 40);
+			g_assert_cmpuint(one->site.line, ==, 40);
 			g_assert_true(g_str_has_prefix(one->title, "memory allocation: "));
 		} else {
-			g_assert_cmpuint(one->line, ==, 12);
+			g_assert_cmpuint(one->site.line, ==, 12);
 			g_assert_true(
 				g_str_has_prefix(one->title, "copies of objects and containers: "));
 			g_assert_cmpstr(evidence_at(one, 0), ==,
@@ -656,7 +656,7 @@ static void test_unknown_copies(void)
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 		g_assert_cmpuint(all->diagnoses->len, ==, is_built ? 2 : 1);
-		g_assert_cmpuint(one->line, ==, 40);
+		g_assert_cmpuint(one->site.line, ==, 40);
 		g_assert_cmpstr(one->name, ==,
 			is_built ? "service-string@std::string"
 				 : "service-allocator@copies of objects");

@@ -91,8 +91,8 @@ static void check(const LodeDiagnoses *all, bool is_false, double time)
 	g_assert_cmpint(one->scope, ==, LODE_SCOPE_OBJECT);
 	g_assert_true((strstr(one->explanation, "false sharing") != NULL) == is_false);
 	g_assert_cmpstr(one->object, ==, "struct counters");
-	g_assert_cmpstr(one->function, ==, "count");
-	g_assert_cmpstr(one->file, ==, "/home/me/count.c");
+	g_assert_cmpstr(one->site.function, ==, "count");
+	g_assert_cmpstr(one->site.file, ==, "/home/me/count.c");
 	g_assert_cmpfloat(one->time, <=, time + 1e-9);
 	g_assert_cmpfloat(one->time, >=, 0.9 * time);
 	g_assert_cmpfloat(one->high, ==, one->time);

@@ -84,8 +84,8 @@ static void print_all(const LodeDiagnoses *all)
 {
 	for (guint i = 0; i < all->diagnoses->len; i++) {
 		const LodeDiagnosis *one = lode_diagnoses_at(all, i);
-		g_test_message("%s '%s' %s:%u %f..%f", one->name, one->title, one->file, one->line,
-			one->clock_low, one->clock_high);
+		g_test_message("%s '%s' %s:%u %f..%f", one->name, one->title, one->site.file,
+			one->site.line, one->clock_low, one->clock_high);
 		for (guint k = 0; k < one->evidence->len; k++)
 			g_test_message("  %s", g_array_index(one->evidence, LodeEvidence, k).text);
 	}
@@ -117,8 +117,8 @@ static void test_lock(void)
 	g_assert_cmpstr(one->cause, ==, "wait-lock");
 	g_assert_cmpstr(one->name, ==, "wait-lock@ledger_lock");
 	g_assert_cmpstr(one->title, ==, "waiting for a lock: ledger_lock");
-	g_assert_cmpstr(one->function, ==, "post");
-	g_assert_cmpuint(one->line, ==, 31);
+	g_assert_cmpstr(one->site.function, ==, "post");
+	g_assert_cmpuint(one->site.line, ==, 31);
 	g_assert_true(fabs(one->clock_low - 0.4) < 1e-9 && fabs(one->clock_high - 0.9) < 1e-9);
 	g_assert_cmpfloat(one->high, ==, 0);
 	g_assert_true(fabs(one->clock - 1.2 / 2.2) < 1e-9);
@@ -223,7 +223,7 @@ static void test_sync_that_runs(void)
 		g_autoptr(LodeDiagnoses) all = diagnose(profile);
 		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 		g_assert_cmpstr(one->cause, ==, "wait-sync");
-		g_assert_cmpstr(one->function, ==, "store");
+		g_assert_cmpstr(one->site.function, ==, "store");
 		g_assert_true(has_text(one, "200 waits of 4 ms on average"));
 		g_assert_true(has_text(one, "80 % of the critical path"));
 		g_assert_true(fabs(one->clock_high - (i == 0 ? 0.8 : 0.98)) < 1e-9);
@@ -272,8 +272,8 @@ static void test_serial(void)
 	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
 	g_assert_cmpstr(one->cause, ==, "wait-serial");
 	g_assert_cmpstr(one->name, ==, "wait-serial@collect");
-	g_assert_cmpstr(one->function, ==, "sum_up");
-	g_assert_cmpuint(one->line, ==, 40);
+	g_assert_cmpstr(one->site.function, ==, "sum_up");
+	g_assert_cmpuint(one->site.line, ==, 40);
 	g_assert_true(has_text(one, "sum_up (app.c:40) runs while collect (app.c:31) waits"));
 	g_assert_true(has_text(one, "one wait of 0.9 s"));
 }
@@ -353,7 +353,7 @@ static void test_without_place(void)
 		made_wait(profile, row, NAN, 0.8 * S);
 		g_autoptr(LodeDiagnoses) all = diagnose(profile);
 		g_assert_cmpuint(all->diagnoses->len, ==, 1);
-		g_assert_cmpstr(lode_diagnoses_at(all, 0)->function, ==, cases[i].place);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->site.function, ==, cases[i].place);
 		g_assert_null(lode_diagnoses_at(all, 0)->authors);
 	}
 }
@@ -400,7 +400,7 @@ static void test_event_loop(void)
 		g_array_append_val(profile->waits->slices, slice);
 		g_autoptr(LodeDiagnoses) all = diagnose(profile);
 		g_assert_cmpuint(all->diagnoses->len, ==, 1);
-		g_assert_cmpstr(lode_diagnoses_at(all, 0)->function, ==,
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->site.function, ==,
 			few == 1 ? NULL : samples[0].function);
 	}
 }
@@ -459,7 +459,7 @@ static void test_inferred_holder(void)
 			if (strcmp(one->title, "lock whose holder sleeps") != 0)
 				continue;
 			has_lock = true;
-			g_assert_cmpstr(one->function, ==, "deposit");
+			g_assert_cmpstr(one->site.function, ==, "deposit");
 			g_assert_true(has_text(
 				one, "meanwhile a thread that has it waits at audit (app.c:6)"));
 		}
@@ -856,8 +856,8 @@ static void test_started(void)
 		g_assert_true(has_text(one, "18 ms each, started by names.sh, 1 at a time"));
 		g_assert_cmpfloat(fabs(one->clock_high - 0.72), <, 1e-6);
 		/* where most of them are started */
-		g_assert_cmpstr(one->function, ==, "each");
-		g_assert_cmpuint(one->line, ==, 7);
+		g_assert_cmpstr(one->site.function, ==, "each");
+		g_assert_cmpuint(one->site.line, ==, 7);
 	}
 }
 
@@ -991,7 +991,7 @@ static void add_diagnosis(LodeDiagnoses *all, const char *cause, uint32_t instru
 		cause, waits ? LODE_SCOPE_WAIT : LODE_SCOPE_FUNCTION);
 	const LodeFindingPlace place = {instruction, 1};
 
-	one->instruction = instruction;
+	one->site.instruction = instruction;
 	if (!waits)
 		g_array_append_val(one->at, place);
 	g_ptr_array_add(all->diagnoses, one);
@@ -1441,7 +1441,7 @@ static LodeDiagnosis *added(LodeDiagnoses *all, const char *cause, LodeScopeKind
 {
 	LodeDiagnosis *one = lode_diagnosis_new(cause, scope);
 
-	one->function = g_strdup(function);
+	one->site.function = g_strdup(function);
 	one->remedy = g_strdup("Do less of it: the rest");
 	one->time = scope == LODE_SCOPE_WAIT ? 0 : saves;
 	one->clock_high = saves;

@@ -621,16 +621,16 @@ static LodeObservedInstruction random_facts(uint32_t instruction)
 		.pages = (uint32_t)random_int_range(0, 9),
 		.line_bytes = (uint64_t)random_int_range(0, 1000) << 20,
 		.split = accesses / 4,
-		.stored = accesses / 2,
-		.part_stored = accesses / 5,
-		.store_steps = (uint32_t)random_int_range(0, 3),
-		.conflicting = accesses / 6,
+		.loads.stored = accesses / 2,
+		.loads.part_stored = accesses / 5,
+		.loads.store_steps = (uint32_t)random_int_range(0, 3),
+		.loads.conflicting = accesses / 6,
 		.underflows = (uint32_t)random_int_range(0, 3),
 		.split_pages = accesses / 8,
-		.compared_calls = accesses,
-		.same_arguments = accesses / 2,
-		.compared_results = accesses / 2,
-		.same_results = accesses / 3,
+		.calls.compared = accesses,
+		.calls.same_arguments = accesses / 2,
+		.calls.compared_results = accesses / 2,
+		.calls.same_results = accesses / 3,
 		.page_changes = accesses / 2,
 		.line_visits = accesses / 4,
 		.line_used_bytes = accesses / 4 * 8,
@@ -763,15 +763,16 @@ static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
 			add_fact(sums, here, "accesses", facts->accesses);
 			add_fact(sums, here, "repeated", facts->repeated);
 			add_fact(sums, here, "split", facts->split);
-			add_fact(sums, here, "stored", facts->stored);
-			add_fact(sums, here, "part_stored", facts->part_stored);
-			add_fact(sums, here, "conflicting", facts->conflicting);
+			add_fact(sums, here, "stored", facts->loads.stored);
+			add_fact(sums, here, "part_stored", facts->loads.part_stored);
+			add_fact(sums, here, "conflicting", facts->loads.conflicting);
 			for (int fact = 0; fact < LODE_N_WINDOW_FACTS; fact++)
 				add_fact(sums, here, lode_window_fact_to_text((LodeWindowFact)fact),
 					*lode_window_fact(facts, (LodeWindowFact)fact));
 			/* the least but 0 */
 			keep_most(sums, g_strconcat(here, " store_steps", NULL),
-				facts->store_steps > 0 ? 1 / (double)facts->store_steps : 0);
+				facts->loads.store_steps > 0 ? 1 / (double)facts->loads.store_steps
+							     : 0);
 			keep_most(sums, g_strconcat(here, " lines", NULL), facts->lines);
 			keep_most(sums, g_strconcat(here, " pages", NULL), facts->pages);
 			for (int bit = 0; bit < 64; bit++)

@@ -297,13 +297,13 @@ static void test_lines_by_members(void)
 
 static void test_conflicts(void)
 {
-	LodeObservedInstruction windows = {.accesses = 80, .conflicting = 10};
+	LodeObservedInstruction windows = {.accesses = 80, .loads.conflicting = 10};
 	const LodeAddressEvidence evidence = {.windows = &windows, .reach = 2048};
 
 	g_assert_true(has(&evidence, "conflict:first-level"));
-	windows.conflicting = 9;
+	windows.loads.conflicting = 9;
 	g_assert_false(has_any(&evidence, "conflict:"));
-	windows = (LodeObservedInstruction){.accesses = 29, .conflicting = 29};
+	windows = (LodeObservedInstruction){.accesses = 29, .loads.conflicting = 29};
 	g_assert_false(has_any(&evidence, "conflict:"));
 
 	/* those of the object */

@@ -273,9 +273,9 @@ static void test_stores(void)
 	const LodeObservedInstruction *facts = lode_window_facts_at(self.facts, 2);
 	/* From round 10 to 29, and from 41 on. */
 	g_assert_cmpuint(lode_window_judged_accesses(facts), ==, 20 + 9);
-	g_assert_cmpuint(facts->part_stored, ==, 4);
-	g_assert_cmpuint(facts->stored, ==, 16 + 9);
-	g_assert_cmpuint(facts->store_steps, ==, 1);
+	g_assert_cmpuint(facts->loads.part_stored, ==, 4);
+	g_assert_cmpuint(facts->loads.stored, ==, 16 + 9);
+	g_assert_cmpuint(facts->loads.store_steps, ==, 1);
 	tear_down(&self);
 }
 

@@ -172,12 +172,12 @@ static void check_place(const Walk *self, uint32_t code)
 				is_same = (read >> k & 1) == 0 ||
 				          other->step.registers[arguments[k]] ==
 				                  visited->step.registers[arguments[k]];
-			expected.compared_calls += is_compared;
-			expected.same_arguments += is_same;
+			expected.calls.compared += is_compared;
+			expected.calls.same_arguments += is_same;
 			if (is_same && before_return < end && before_return <= i &&
 				returned < end) {
-				expected.compared_results++;
-				expected.same_results +=
+				expected.calls.compared_results++;
+				expected.calls.same_results +=
 					visited_at(self, returned)->step.registers[RAX] ==
 					visited_at(self, before_return)->step.registers[RAX];
 			}
@@ -189,10 +189,10 @@ static void check_place(const Walk *self, uint32_t code)
 	if (!has_returned || read == 0 || (read & XMM) != 0)
 		expected = (LodeObservedInstruction){0};
 	const LodeObservedInstruction found = *lode_window_facts_at(self->facts, code);
-	g_assert_cmpuint(found.compared_calls, ==, expected.compared_calls);
-	g_assert_cmpuint(found.same_arguments, ==, expected.same_arguments);
-	g_assert_cmpuint(found.compared_results, ==, expected.compared_results);
-	g_assert_cmpuint(found.same_results, ==, expected.same_results);
+	g_assert_cmpuint(found.calls.compared, ==, expected.calls.compared);
+	g_assert_cmpuint(found.calls.same_arguments, ==, expected.calls.same_arguments);
+	g_assert_cmpuint(found.calls.compared_results, ==, expected.calls.compared_results);
+	g_assert_cmpuint(found.calls.same_results, ==, expected.calls.same_results);
 }
 
 /* --- random walks --- */
@@ -258,7 +258,7 @@ static void test_random(void)
 		lode_window_calls_finish(walk.calls);
 		for (uint32_t i = 0; i < N_CODES; i++) {
 			check_place(&walk, i);
-			n_compared += lode_window_facts_at(walk.facts, i)->compared_calls;
+			n_compared += lode_window_facts_at(walk.facts, i)->calls.compared;
 		}
 		g_test_message("%u compared", n_compared);
 		tear_down(&walk);
@@ -302,11 +302,11 @@ static void test_known(void)
 	visit_window(&walk, 0);
 	lode_window_calls_finish(walk.calls);
 	const LodeObservedInstruction facts = *lode_window_facts_at(walk.facts, 0);
-	g_assert_cmpuint(facts.compared_calls, ==, 9);
-	g_assert_cmpuint(facts.same_arguments, ==, 9);
-	g_assert_cmpuint(facts.compared_results, ==, 9);
-	g_assert_cmpuint(facts.same_results, ==, 4);
-	g_assert_cmpuint(lode_window_facts_at(walk.facts, 2)->compared_calls, ==, 0);
+	g_assert_cmpuint(facts.calls.compared, ==, 9);
+	g_assert_cmpuint(facts.calls.same_arguments, ==, 9);
+	g_assert_cmpuint(facts.calls.compared_results, ==, 9);
+	g_assert_cmpuint(facts.calls.same_results, ==, 4);
+	g_assert_cmpuint(lode_window_facts_at(walk.facts, 2)->calls.compared, ==, 0);
 	tear_down(&walk);
 }
 
