@@ -112,7 +112,7 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	if (options->sampler != NULL)
 		sampler = *options->sampler;
 	sampler.pid = options->pid;
-	sampler.duration_ms = options->duration_ms;
+	sampler.control.duration_ms = options->duration_ms;
 	sampler.events = options->events;
 	sampler.frequency = options->frequency;
 	sampler.period = options->period;
@@ -120,15 +120,15 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 		sampler.frequency = default_frequency();
 	if (!options->has_no_page_faults && !samples_page_faults(options))
 		sampler.exact_events = page_faults;
-	sampler.has_user_registers = true;
-	sampler.user_stack_bytes = MAX(options->user_stack_bytes, STACK_BYTES);
-	sampler.has_call_chains = options->has_call_chains;
-	sampler.has_data_addresses = true;
+	sampler.content.has_user_registers = true;
+	sampler.content.user_stack_bytes = MAX(options->user_stack_bytes, STACK_BYTES);
+	sampler.content.has_call_chains = options->has_call_chains;
+	sampler.content.has_data_addresses = true;
 	sampler.windows = options->windows;
 	sampler.probes = options->probes;
 	sampler.has_fixed_addresses = self->result->has_fixed_addresses;
 	sampler.follows_mappings = true;
-	sampler.start_stopped = options->start_stopped;
+	sampler.control.start_stopped = options->start_stopped;
 	sampler.environment = (const char *const *)self->environment;
 	sampler.output = output;
 	sampler.notes = options->notes;

@@ -130,15 +130,16 @@ static void set_rates(LodePerfSamplerOptions *options, bool is_alone)
 
 	/* The timer's interrupt is most of it; a fifth more is lost in the program's caches. */
 	if (cost_ns > 0)
-		cost_ns = cost_ns * 6 / 5 + (options->has_user_registers ? REGISTERS_NS : 0);
+		cost_ns = cost_ns * 6 / 5 +
+		          (options->content.has_user_registers ? REGISTERS_NS : 0);
 	options->sample_ns = (double)cost_ns;
 	options->frequency = affordable(second_ns / COST_SHARE, cost_ns, FREQUENCY);
 	/* A process that is attached to has run already, and may have threads that take all
 	 * descriptors. */
 	if (!is_alone || options->pid != 0)
 		return;
-	options->first_ms = FIRST_MS;
-	options->first_frequency = affordable(
+	options->first.ms = FIRST_MS;
+	options->first.frequency = affordable(
 		second_ns / FIRST_MS * FIRST_COST_MS, cost_ns, FIRST_FREQUENCY);
 }
 
@@ -191,14 +192,14 @@ static bool sample(Session *self, GError **error)
 		.pid = options->pid,
 		.has_siblings = options->has_siblings,
 		.can_trace = is_alone,
-		.duration_ms = options->duration_ms,
-		.has_kernel = options->has_kernel,
-		.has_no_switches = options->has_no_switches,
-		.has_waits = is_alone && !options->has_no_waits,
-		.has_scripts = is_alone && !options->has_no_scripts,
-		.has_call_chains = options->has_call_chains,
-		.has_user_registers = has_registers,
-		.has_data_mappings = has_registers,
+		.control.duration_ms = options->duration_ms,
+		.content.has_kernel = options->has_kernel,
+		.content.has_no_switches = options->has_no_switches,
+		.content.has_waits = is_alone && !options->has_no_waits,
+		.content.has_scripts = is_alone && !options->has_no_scripts,
+		.content.has_call_chains = options->has_call_chains,
+		.content.has_user_registers = has_registers,
+		.content.has_data_mappings = has_registers,
 		.aside_events = options->has_no_registers || samples_page_faults(options)
 	                                ? NULL
 	                                : page_faults,
@@ -219,7 +220,7 @@ static bool sample(Session *self, GError **error)
 
 	if (sampler.frequency == 0)
 		set_rates(&sampler, is_alone);
-	sampler.user_stack_bytes = stack_bytes(options, sampler.frequency,
+	sampler.content.user_stack_bytes = stack_bytes(options, sampler.frequency,
 		runtime != NULL && runtime->name != NULL ? RUNTIME_FACTOR : 1);
 	gint64 start_us = g_get_monotonic_time();
 	double processor_start = children_seconds();

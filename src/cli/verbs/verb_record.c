@@ -34,13 +34,13 @@ static const LodeParameter rows[] = {
 	{"period", 'c', LODE_COUNT(Options, sampler.period), .least = 1, .most = G_MAXINT64,
 		.value = "N",
 		.summary = "take a sample every N events; for cpu-clock, nanoseconds"},
-	{"branches", 'b', LODE_FLAG(Options, sampler.has_branch_stacks),
+	{"branches", 'b', LODE_FLAG(Options, sampler.content.has_branch_stacks),
 		.summary = "record the last taken branches with each sample; needs a PMU"},
-	LODE_CALL_GRAPH_ROWS(Options, sampler.has_call_chains, call_graph, "sample",
+	LODE_CALL_GRAPH_ROWS(Options, sampler.content.has_call_chains, call_graph, "sample",
 		"'lode export' has formats that show them"),
-	{"data", 'd', LODE_FLAG(Options, sampler.has_data_addresses),
+	{"data", 'd', LODE_FLAG(Options, sampler.content.has_data_addresses),
 		.summary = "record data addresses, data sources and data mappings"},
-	{"user-regs", LODE_FLAG(Options, sampler.has_user_registers),
+	{"user-regs", LODE_FLAG(Options, sampler.content.has_user_registers),
 		.summary = "record the program's registers with each sample"},
 	{"pid", 'p', LODE_COUNT(Options, sampler.pid), .least = 1, .most = G_MAXINT32,
 		.value = "PID",
@@ -51,19 +51,19 @@ static const LodeParameter rows[] = {
 		.standard = "perf.data",
 		.summary = "the recording to write; an existing one is renamed to FILE.old "
 			   "(default: perf.data)"},
-	{"start-stopped", LODE_FLAG(Options, sampler.start_stopped), .excludes = "delay",
+	{"start-stopped", LODE_FLAG(Options, sampler.control.start_stopped), .excludes = "delay",
 		.summary = "do not sample until SIGUSR1; each further one stops or starts "
 			   "sampling"},
-	{"control", LODE_FILE(Options, sampler.control_fifo), .value = "FIFO",
+	{"control", LODE_FILE(Options, sampler.control.fifo), .value = "FIFO",
 		.summary = "a named pipe to read commands from: enable, disable, stop"},
-	{"delay", LODE_COUNT(Options, sampler.delay_ms), .least = 1, .most = MAX_MS, .value = "MS",
-		.summary = "start sampling after this many milliseconds"},
-	{"duration", LODE_SECONDS(Options, sampler.duration_ms), .value = "SECONDS",
+	{"delay", LODE_COUNT(Options, sampler.control.delay_ms), .least = 1, .most = MAX_MS,
+		.value = "MS", .summary = "start sampling after this many milliseconds"},
+	{"duration", LODE_SECONDS(Options, sampler.control.duration_ms), .value = "SECONDS",
 		.summary =
 			"sample for this long, then end the program (a process of --pid goes on)"},
-	{"kernel", LODE_FLAG(Options, sampler.has_kernel),
+	{"kernel", LODE_FLAG(Options, sampler.content.has_kernel),
 		.summary = "sample the kernel's code too, where that is allowed"},
-	{"no-switches", LODE_FLAG(Options, sampler.has_no_switches),
+	{"no-switches", LODE_FLAG(Options, sampler.content.has_no_switches),
 		.summary = "do not record context switches, for a program that makes a hundred "
 			   "thousand a second: no latency, no times of threads"},
 	{"no-waits", LODE_FLAG(Options, has_no_waits),
@@ -97,17 +97,17 @@ static bool complete(Options *self, char **arguments, GError **error)
 		return lode_parameter_refuse(error,
 			"PROGRAM is missing: lode record -- PROGRAM ARGUMENT…, or "
 			"lode record -p PID");
-	if (!lode_call_graph_read(self->call_graph, &sampler->has_call_chains,
-		    &sampler->user_stack_bytes, error) ||
+	if (!lode_call_graph_read(self->call_graph, &sampler->content.has_call_chains,
+		    &sampler->content.user_stack_bytes, error) ||
 		!lode_window_options_read(self->windows, sampler->pid, &sampler->windows, error) ||
 		!lode_probe_options_read(
 			self->probes, LODE_PROBES_OF_RECORD, &sampler->probes, error))
 		return false;
-	sampler->has_user_registers |= sampler->user_stack_bytes > 0;
+	sampler->content.has_user_registers |= sampler->content.user_stack_bytes > 0;
 	sampler->argv = (const char *const *)arguments;
 	sampler->can_trace = true;
-	sampler->has_waits = !self->has_no_waits;
-	sampler->has_scripts = !self->has_no_scripts;
+	sampler->content.has_waits = !self->has_no_waits;
+	sampler->content.has_scripts = !self->has_no_scripts;
 	sampler->notes = lode_wrapped_program_notes("record");
 	return true;
 }
@@ -133,9 +133,9 @@ static void print_summary(const LodePerfSampling *sampled, const char *output)
 /* Counting needs neither a PMU nor the kernel's permission, but cannot be attached. */
 static void advise(const LodePerfSamplerOptions *sampler, GError *failed)
 {
-	if (*sampler->is_refused && sampler->pid == 0 && !sampler->has_kernel)
+	if (*sampler->is_refused && sampler->pid == 0 && !sampler->content.has_kernel)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts without sampling");
-	else if (failed->code == LODE_ERROR_UNSUPPORTED && sampler->has_branch_stacks)
+	else if (failed->code == LODE_ERROR_UNSUPPORTED && sampler->content.has_branch_stacks)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts every branch");
 }
 
@@ -159,7 +159,7 @@ static int run(void *options, char **arguments, GError **error)
 			.verb = "record",
 			.feed = {.program = arguments[0] != NULL ? arguments[0] : pid,
 				.recording = sampler->output,
-				.start_stopped = sampler->start_stopped},
+				.start_stopped = sampler->control.start_stopped},
 		};
 		page = lode_live_server_open(&page_options, error);
 		if (page == NULL)

@@ -255,7 +255,7 @@ static void set_rate(struct perf_event_attr *attr, const LodePerfKernel *kernel,
 
 static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
 {
-	if (options->has_branch_stacks) {
+	if (options->content.has_branch_stacks) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HW_INDEX;
 		if (!attr->exclude_user)
@@ -263,26 +263,26 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 		if (!attr->exclude_kernel)
 			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
 	}
-	if (options->has_call_chains) {
+	if (options->content.has_call_chains) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = attr->exclude_kernel;
 	}
 	/* The kernel's functions say what entered it, the registers where. */
-	if (options->has_kernel && options->has_user_registers && !options->has_call_chains &&
-		!attr->exclude_kernel) {
+	if (options->content.has_kernel && options->content.has_user_registers &&
+		!options->content.has_call_chains && !attr->exclude_kernel) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_user = 1;
 	}
-	if (options->has_user_registers) {
+	if (options->content.has_user_registers) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;
 		attr->sample_regs_user = USER_REGISTERS;
 	}
-	if (options->user_stack_bytes > 0) {
+	if (options->content.user_stack_bytes > 0) {
 		attr->sample_type |= PERF_SAMPLE_STACK_USER;
 		attr->sample_stack_user = MIN(
-			(options->user_stack_bytes + 7U) & ~7U, MAX_STACK_BYTES);
+			(options->content.user_stack_bytes + 7U) & ~7U, MAX_STACK_BYTES);
 	}
-	if (options->has_data_addresses)
+	if (options->content.has_data_addresses)
 		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
 		                     PERF_SAMPLE_WEIGHT_STRUCT;
 }
@@ -459,7 +459,7 @@ typedef struct {
 /* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
 static bool restrict_to_user_code(const Chooser *self, struct perf_event_attr *attr)
 {
-	if (attr->exclude_kernel || attr->exclude_user || self->options->has_kernel)
+	if (attr->exclude_kernel || attr->exclude_user || self->options->content.has_kernel)
 		return false;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
@@ -491,7 +491,7 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 		set_rate(&attr, self->kernel, self->options);
 	if (!self->is_aside)
 		set_wishes(&attr, self->options);
-	if (self->is_exact && self->options->has_data_addresses)
+	if (self->is_exact && self->options->content.has_data_addresses)
 		leave_out_registers(&attr);
 	int code = settle_with_stack(self->kernel, &attr, max_precise);
 	if ((code == EACCES || code == EPERM) && restrict_to_user_code(self, &attr))
@@ -501,7 +501,7 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	const LodePerfRefusal refusal = {.attr = &attr,
 		.event = name,
 		.code = code,
-		.is_by_kernel = self->options->has_kernel && !attr.exclude_kernel &&
+		.is_by_kernel = self->options->content.has_kernel && !attr.exclude_kernel &&
 	                        !attr.exclude_user};
 	lode_perf_kernel_refuse(self->kernel, &refusal, error);
 	*out_code = code;
@@ -513,14 +513,14 @@ static LodePerfChoice *choose_default(const Chooser *self, GError **error)
 {
 	g_autoptr(GError) refused = NULL;
 	int code;
-	bool has_kernel = self->options->has_kernel;
+	bool has_kernel = self->options->content.has_kernel;
 	const char *timer = has_kernel ? "cpu-clock" : "cpu-clock:u";
 	LodePerfChoice *choice = choose(
 		self, has_kernel ? "cycles:P" : "cycles:uP", &code, &refused);
 
 	if (choice != NULL)
 		return choice;
-	if (self->options->has_branch_stacks || (code != ENOENT && code != EOPNOTSUPP)) {
+	if (self->options->content.has_branch_stacks || (code != ENOENT && code != EOPNOTSUPP)) {
 		g_propagate_error(error, g_steal_pointer(&refused));
 		return NULL;
 	}
@@ -563,7 +563,7 @@ static LodePerfChoice *switching_choice(const Chooser *self, bool has_data)
 	attr.context_switch = 1;
 	attr.mmap2 = attr.mmap_data = has_data;
 	struct perf_event_attr each = attr;
-	if (self->options->has_waits)
+	if (self->options->content.has_waits)
 		lode_switch_samples_ask(&each);
 	bool is_each = each.sample_regs_user != 0 && probe(self->kernel, &each) == 0;
 	if (!is_each && probe(self->kernel, &attr) != 0)
@@ -619,7 +619,8 @@ static bool is_timer(const struct perf_event_attr *attr)
 
 static bool is_stoppable(const LodePerfSamplerOptions *options)
 {
-	return options->start_stopped || options->control_fifo != NULL || options->delay_ms > 0 ||
+	return options->control.start_stopped || options->control.fifo != NULL ||
+	       options->control.delay_ms > 0 ||
 	       (options->observer != NULL && options->observer->round != NULL);
 }
 
@@ -698,12 +699,12 @@ static bool divide_first(const Chooser *self, GPtrArray *choices)
 	LodePerfChoice *first = choices->pdata[0];
 	int64_t bound = lode_perf_kernel_setting(
 		self->kernel, "perf_event_max_sample_rate", G_MAXINT64);
-	uint64_t frequency = MIN(self->options->first_frequency, (uint64_t)MAX(bound, 0));
+	uint64_t frequency = MIN(self->options->first.frequency, (uint64_t)MAX(bound, 0));
 
-	if (self->options->first_ms == 0 || is_stoppable(self->options) || !first->attr.freq ||
+	if (self->options->first.ms == 0 || is_stoppable(self->options) || !first->attr.freq ||
 		!is_timer(&first->attr) || frequency <= first->attr.sample_freq)
 		return false;
-	if (!self->options->has_no_switches)
+	if (!self->options->content.has_no_switches)
 		add_stretch(choices, LODE_PERF_IN_SLICES,
 			(uint64_t)CLAMP(bound, 1, LODE_PERF_SLICE_FREQUENCY));
 	add_stretch(choices, LODE_PERF_AT_FIRST, frequency);
@@ -740,12 +741,13 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 		return NULL;
 	add_aside(&aside, aside_names, choices);
 	LodePerfChoice *first = choices->pdata[0];
-	bool is_exact_data = options->has_data_addresses ||
+	bool is_exact_data = options->content.has_data_addresses ||
 	                     lode_window_options_has_addresses(&options->windows);
-	bool has_data = is_exact_data || options->has_data_mappings;
-	LodePerfChoice *switching = options->has_no_switches ? NULL
-	                                                     : switching_choice(&chooser,
-								       has_data && !is_exact_data);
+	bool has_data = is_exact_data || options->content.has_data_mappings;
+	LodePerfChoice *switching = options->content.has_no_switches
+	                                    ? NULL
+	                                    : switching_choice(
+						      &chooser, has_data && !is_exact_data);
 	has_data &= is_exact_data || switching == NULL;
 	if (is_stoppable(options) || divide_first(&chooser, choices))
 		g_ptr_array_add(choices, tracking_choice(&chooser, has_data));

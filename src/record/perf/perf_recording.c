@@ -543,7 +543,7 @@ bool lode_perf_recording_finish(
 		.is_by_ptrace = program->is_by_ptrace,
 		.n_page_faults = MAX(count_page_faults(self), program->n_page_faults),
 		.n_processors = program->n_processors,
-		.has_branch_stacks = program->options->has_branch_stacks,
+		.has_branch_stacks = program->options->content.has_branch_stacks,
 	};
 	const LodeCpuTime *cpu_time = program->cpu_time;
 

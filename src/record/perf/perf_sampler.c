@@ -198,8 +198,8 @@ static void switch_sampling(Session *self, bool is_on)
 		lode_wait_looker_switch(self->looker, is_on);
 	if (is_on && self->meter.pid == 0)
 		begin_meter(self);
-	if (is_on && self->times.end_us == 0 && self->options->duration_ms > 0)
-		self->times.end_us = now_us() + (gint64)self->options->duration_ms * 1000;
+	if (is_on && self->times.end_us == 0 && self->options->control.duration_ms > 0)
+		self->times.end_us = now_us() + (gint64)self->options->control.duration_ms * 1000;
 }
 
 static void reap_program(Session *self)
@@ -240,7 +240,7 @@ static void take_signal(Session *self, const struct signalfd_siginfo *info)
 
 	if (info->ssi_signo == SIGCHLD)
 		reap_program(self);
-	else if (info->ssi_signo == SIGUSR1 && self->options->start_stopped)
+	else if (info->ssi_signo == SIGUSR1 && self->options->control.start_stopped)
 		switch_sampling(self, !self->is_enabled);
 	else if (!is_user || is_program(self))
 		take_stop(self, info);
@@ -516,7 +516,7 @@ static void wait_for_program(Session *self)
  */
 static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
 {
-	bool is_later = options->start_stopped || options->delay_ms > 0;
+	bool is_later = options->control.start_stopped || options->control.delay_ms > 0;
 
 	for (guint i = 0; i < choices->len; i++) {
 		LodePerfChoice *choice = choices->pdata[i];
@@ -537,10 +537,11 @@ static void note_refusal(const Session *self, const GError *cause)
  * where nothing is wanted that only events give. */
 static bool can_only_look(const LodePerfSamplerOptions *options)
 {
-	return options->can_trace && options->pid != 0 && options->has_waits &&
-	       !options->has_no_switches && options->events == NULL &&
-	       options->exact_events == NULL && options->period == 0 && !options->has_kernel &&
-	       !options->has_branch_stacks && !options->has_data_addresses;
+	return options->can_trace && options->pid != 0 && options->content.has_waits &&
+	       !options->content.has_no_switches && options->events == NULL &&
+	       options->exact_events == NULL && options->period == 0 &&
+	       !options->content.has_kernel && !options->content.has_branch_stacks &&
+	       !options->content.has_data_addresses;
 }
 
 static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **error)
@@ -626,7 +627,7 @@ static bool open_events(
 /* Sampling, and windows, begin when they are switched on, not with the program. */
 static bool starts_stopped(const Session *self)
 {
-	return self->options->start_stopped || self->options->delay_ms > 0;
+	return self->options->control.start_stopped || self->options->control.delay_ms > 0;
 }
 
 /* Without them there is less to know, but all else is recorded. */
@@ -644,7 +645,7 @@ static void prepare_windows(Session *self, const LodePerfKernel *kernel)
 	if (cause != NULL)
 		return;
 	if (lode_window_recorder_has_timer(self->windows) &&
-		(starts_stopped(self) || options->control_fifo != NULL)) {
+		(starts_stopped(self) || options->control.fifo != NULL)) {
 		lode_perf_note(self->note,
 			"windows are not recorded: where the kernel has no events for them (before "
 			"Linux 5.18) they cannot be switched off and on");
@@ -685,10 +686,11 @@ static void prepare_waits(Session *self)
 		.has_siblings = options->has_siblings,
 	};
 
-	bool has_waits = options->has_waits && !options->has_no_switches && self->tracer == NULL;
-	if (!has_waits && !options->has_scripts)
+	bool has_waits = options->content.has_waits && !options->content.has_no_switches &&
+	                 self->tracer == NULL;
+	if (!has_waits && !options->content.has_scripts)
 		return;
-	self->looker = lode_wait_looker_new(&tree, has_waits, options->has_scripts);
+	self->looker = lode_wait_looker_new(&tree, has_waits, options->content.has_scripts);
 	if (self->refusal != NULL)
 		lode_wait_looker_tell_running(self->looker);
 	self->recording.looker = self->looker;
@@ -786,8 +788,9 @@ static void note_attached(const Session *self, guint n_processes)
 	g_autofree char *others = n_processes > 1 ? g_strdup_printf(" and %u more processes",
 							    n_processes - 1)
 	                                          : g_strdup("");
-	g_autofree char *until = options->duration_ms > 0
-	                                 ? g_strdup_printf("for %g s", options->duration_ms / 1e3)
+	g_autofree char *until = options->control.duration_ms > 0
+	                                 ? g_strdup_printf(
+						   "for %g s", options->control.duration_ms / 1e3)
 	                                 : g_strdup("until it ends, or until Ctrl-C");
 
 	lode_notes_add(&options->notes, "samples process %d (%s)%s %s", (int)options->pid,
@@ -829,7 +832,8 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	for (guint i = 0; i < processes->len; i++)
 		lode_perf_recording_add_process(&self->recording,
 			g_array_index(processes, pid_t, i),
-			self->options->has_data_addresses || self->options->has_data_mappings);
+			self->options->content.has_data_addresses ||
+				self->options->content.has_data_mappings);
 	return true;
 }
 
@@ -838,12 +842,12 @@ static void set_deadlines(Session *self)
 	const LodePerfSamplerOptions *options = self->options;
 
 	self->times.begun_us = now_us();
-	if (options->delay_ms > 0 && !options->start_stopped)
-		self->times.enable_us = now_us() + (gint64)options->delay_ms * 1000;
-	if (options->first_ms > 0)
-		self->times.later_us = now_us() + (gint64)options->first_ms * 1000;
-	if (self->is_enabled && options->duration_ms > 0)
-		self->times.end_us = now_us() + (gint64)options->duration_ms * 1000;
+	if (options->control.delay_ms > 0 && !options->control.start_stopped)
+		self->times.enable_us = now_us() + (gint64)options->control.delay_ms * 1000;
+	if (options->first.ms > 0)
+		self->times.later_us = now_us() + (gint64)options->first.ms * 1000;
+	if (self->is_enabled && options->control.duration_ms > 0)
+		self->times.end_us = now_us() + (gint64)options->control.duration_ms * 1000;
 }
 
 /* Adds processes that the program started and did not wait for: their time counts, and those that
@@ -1124,14 +1128,14 @@ LodePerfSampling *lode_perf_sampler_run(
 	session.recording.observer = options->observer;
 	session.recording.tally.runtime = options->runtime;
 	session.recording.follows_mappings = options->follows_mappings ||
-	                                     options->has_data_mappings ||
+	                                     options->content.has_data_mappings ||
 	                                     lode_window_options_has_addresses(&options->windows);
 	session.recording.page_output = options->page_output;
 	session.recording.heaps = options->heaps;
 	block_signals(&session);
 	session.recording.writer = lode_perf_writer_open(options->output, error);
 	if (session.recording.writer != NULL &&
-		lode_perf_control_fifo_open(&session.control, options->control_fifo, error))
+		lode_perf_control_fifo_open(&session.control, options->control.fifo, error))
 		result = record(&session, &lode_perf_kernel, error);
 	session_clear(&session);
 	return result;

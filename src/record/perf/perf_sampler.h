@@ -20,26 +20,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A timer samples so often in the first milliseconds, if that is more often. */
 typedef struct {
-	/* "cycles", "cpu-clock:u,page-faults", "cpu/event=0x3c/pp", libpfm4's names with modifiers;
-	 * the first leads. NULL-terminated; NULL: cycles:u at the highest precise level, or where
-	 * there is no PMU cpu-clock:u. */
-	const char *const *events;
-	uint64_t frequency; /* samples a second; 0: by period */
-	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
-	/* A timer samples so often in the first milliseconds, if that is more often; first_ms
-	 * 0: not. */
-	uint64_t first_frequency;
-	unsigned first_ms;
-	double sample_ns; /* of the program's time, that a sample takes here; 0: not known */
-	/* Further events, of which each one is a sample, whatever the rate is: "page-faults";
-	 * NULL-terminated, or NULL. */
-	const char *const *exact_events;
-	/* Further events that are not what the recording is for: of so many one is a sample, with
-	 * its address and nothing else. Left out with a note where the kernel refuses them.
-	 * NULL-terminated, or NULL. */
-	const char *const *aside_events;
-	uint64_t aside_period;
+	uint64_t frequency;
+	unsigned ms; /* 0: not */
+} LodeFirstSamples;
+
+/* What is recorded of and beside the samples. */
+typedef struct {
 	bool has_kernel;        /* the kernel's code too, or else an error; events that have
 	                           modifiers are sampled as these say */
 	bool has_no_switches;   /* context switches are not recorded */
@@ -54,11 +42,39 @@ typedef struct {
 	bool has_data_addresses; /* addr, data source, weight; and data mappings */
 	bool has_data_mappings;  /* also without those addresses, and now and then those that the
 	                            kernel does not announce */
-	bool can_trace;          /* where the kernel refuses perf events, sample by ptrace, see
-	                            record/ptrace/ptrace_sampler.h; with `pid`, only look at
-	                            threads (has_waits) */
-	pid_t pid;               /* sample this process; 0: run argv */
-	bool has_siblings;       /* and those around it (LodeProcessTree) */
+} LodeSampleContent;
+
+/* From when on and until when is sampled. */
+typedef struct {
+	bool start_stopped;   /* SIGUSR1 to us toggles */
+	const char *fifo;     /* lines enable, disable, stop; NULL: none */
+	unsigned delay_ms;    /* before sampling starts */
+	unsigned duration_ms; /* then the program is ended by SIGTERM; 0: its own end */
+} LodeSamplerControl;
+
+typedef struct {
+	/* "cycles", "cpu-clock:u,page-faults", "cpu/event=0x3c/pp", libpfm4's names with modifiers;
+	 * the first leads. NULL-terminated; NULL: cycles:u at the highest precise level, or where
+	 * there is no PMU cpu-clock:u. */
+	const char *const *events;
+	uint64_t frequency; /* samples a second; 0: by period */
+	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
+	LodeFirstSamples first;
+	double sample_ns; /* of the program's time, that a sample takes here; 0: not known */
+	/* Further events, of which each one is a sample, whatever the rate is: "page-faults";
+	 * NULL-terminated, or NULL. */
+	const char *const *exact_events;
+	/* Further events that are not what the recording is for: of so many one is a sample, with
+	 * its address and nothing else. Left out with a note where the kernel refuses them.
+	 * NULL-terminated, or NULL. */
+	const char *const *aside_events;
+	uint64_t aside_period;
+	LodeSampleContent content;
+	bool can_trace;    /* where the kernel refuses perf events, sample by ptrace, see
+	                      record/ptrace/ptrace_sampler.h; with `pid`, only look at
+	                      threads (has_waits) */
+	pid_t pid;         /* sample this process; 0: run argv */
+	bool has_siblings; /* and those around it (LodeProcessTree) */
 	/* NULL-terminated; argv[0] is looked for in PATH. With `pid` it is not sampled: the
 	 * recording goes on for as long as it runs; NULL or empty: none. */
 	const char *const *argv;
@@ -73,10 +89,7 @@ typedef struct {
 	struct LodeV8Survey *heaps; /* is shown the processes, with follows_mappings; or NULL */
 	const char *output;         /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
-	bool start_stopped;    /* SIGUSR1 to us toggles */
-	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */
-	unsigned delay_ms;                /* before sampling starts */
-	unsigned duration_ms;             /* then the program is ended by SIGTERM; 0: its own end */
+	LodeSamplerControl control;
 	const LodePerfObserver *observer; /* gets each record as it is written; may be NULL */
 	LodeJitRuntime *runtime;          /* gets processes and their mappings; may be NULL */
 	bool *has_started;                /* set to true when the program is let go; may be NULL */

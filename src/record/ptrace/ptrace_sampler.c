@@ -107,8 +107,9 @@ static bool can_do_without_events(const LodePerfSamplerOptions *options)
 	bool has_windows = options->windows.share > 0;
 
 	return options->can_trace && options->pid == 0 && options->events == NULL &&
-	       options->exact_events == NULL && options->period == 0 && !options->has_kernel &&
-	       !options->has_branch_stacks && !options->has_data_addresses && !has_windows;
+	       options->exact_events == NULL && options->period == 0 &&
+	       !options->content.has_kernel && !options->content.has_branch_stacks &&
+	       !options->content.has_data_addresses && !has_windows;
 }
 
 LodePtraceSampler *lode_ptrace_sampler_new(
@@ -174,21 +175,21 @@ GPtrArray *lode_ptrace_sampler_choices(const LodePtraceSampler *self, GString *n
 		.devices = "/sys/bus/event_source/devices",
 	};
 	LodePerfSamplerOptions own = *self->wanted;
-	bool has_stacks = own.has_user_registers || own.user_stack_bytes > 0;
+	bool has_stacks = own.content.has_user_registers || own.content.user_stack_bytes > 0;
 
 	own.events = timer;
 	own.aside_events = NULL;
-	own.has_no_switches = true;
-	own.frequency = own.first_ms > 0 || own.frequency == 0
+	own.content.has_no_switches = true;
+	own.frequency = own.first.ms > 0 || own.frequency == 0
 	                        ? NOMINAL_FREQUENCY
 	                        : MIN(own.frequency, NOMINAL_FREQUENCY);
-	own.first_ms = 0;
+	own.first.ms = 0;
 	own.windows.share = 0;
 	/* Callers are found in the copy of the stack. */
-	own.has_user_registers = has_stacks || own.has_call_chains;
-	if (own.has_user_registers)
-		own.user_stack_bytes = MAX(own.user_stack_bytes, STACK_BYTES);
-	own.has_call_chains = false;
+	own.content.has_user_registers = has_stacks || own.content.has_call_chains;
+	if (own.content.has_user_registers)
+		own.content.user_stack_bytes = MAX(own.content.user_stack_bytes, STACK_BYTES);
+	own.content.has_call_chains = false;
 	return lode_perf_choices_make(&kernel, &own, note, error);
 }
 
@@ -935,7 +936,7 @@ bool lode_ptrace_sampler_begin(LodePtraceSampler *self, pid_t pid, const char *p
 	const long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
 	                     PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
 	const LodePerfChoice *first = events->choices->pdata[0];
-	bool is_default = self->wanted->first_ms > 0 || self->wanted->frequency == 0;
+	bool is_default = self->wanted->first.ms > 0 || self->wanted->frequency == 0;
 
 	self->program = pid;
 	self->obstacle = find_obstacle(path, self->wanted->argv);

@@ -89,7 +89,7 @@ static int judge_filtered(const struct perf_event_attr *attr, int cpu)
 
 static void test_default_with_pmu(void)
 {
-	const LodePerfSamplerOptions options = {.has_branch_stacks = true};
+	const LodePerfSamplerOptions options = {.content.has_branch_stacks = true};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	guint tries;
@@ -134,8 +134,9 @@ static void test_default_without_pmu(void)
 /* What an old kernel lacks is left out, and neither the precise level nor the samples suffer. */
 static void test_old_kernel(void)
 {
-	const LodePerfSamplerOptions options = {
-		.has_branch_stacks = true, .has_data_addresses = true, .period = 1009};
+	const LodePerfSamplerOptions options = {.content.has_branch_stacks = true,
+		.content.has_data_addresses = true,
+		.period = 1009};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	g_autoptr(GPtrArray) choices = choose(judge_old, &options, &note, &error, NULL);
@@ -158,9 +159,9 @@ static void test_old_kernel(void)
 static void check_stack(Judge judge, uint32_t stack_bytes)
 {
 	static const char *const faults[] = {"page-faults:u", NULL};
-	const LodePerfSamplerOptions options = {.has_user_registers = true,
-		.has_data_addresses = true,
-		.user_stack_bytes = 250,
+	const LodePerfSamplerOptions options = {.content.has_user_registers = true,
+		.content.has_data_addresses = true,
+		.content.user_stack_bytes = 250,
 		.exact_events = faults};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
@@ -194,10 +195,10 @@ static int judge_no_faults(const struct perf_event_attr *attr, int cpu)
 static void test_aside(void)
 {
 	static const char *const faults[] = {"page-faults:u", NULL};
-	const LodePerfSamplerOptions options = {.has_user_registers = true,
-		.has_data_mappings = true,
-		.has_no_switches = true,
-		.user_stack_bytes = 512,
+	const LodePerfSamplerOptions options = {.content.has_user_registers = true,
+		.content.has_data_mappings = true,
+		.content.has_no_switches = true,
+		.content.user_stack_bytes = 512,
 		.aside_events = faults,
 		.aside_period = 61};
 	g_autoptr(GError) error = NULL;
@@ -225,7 +226,7 @@ static void test_kernel_entries(void)
 {
 	static const char *const both[] = {"cpu-clock", "task-clock:u", NULL};
 	LodePerfSamplerOptions options = {
-		.events = both, .has_kernel = true, .has_user_registers = true};
+		.events = both, .content.has_kernel = true, .content.has_user_registers = true};
 	g_autoptr(GError) error = NULL;
 
 	for (int i = 0; i < 2; i++) {
@@ -237,7 +238,7 @@ static void test_kernel_entries(void)
 		g_assert_true((attr->sample_type & PERF_SAMPLE_CALLCHAIN) != 0);
 		g_assert_cmpint(attr->exclude_callchain_user, ==, i == 0);
 		g_assert_cmpint((user->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0, ==, i == 1);
-		options.has_call_chains = true;
+		options.content.has_call_chains = true;
 	}
 }
 
@@ -262,7 +263,7 @@ static void test_kernel_code(void)
 /* The message names what was asked for, not the event that was chosen. */
 static void test_kernel_refused(void)
 {
-	const LodePerfSamplerOptions options = {.has_kernel = true};
+	const LodePerfSamplerOptions options = {.content.has_kernel = true};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 
@@ -281,7 +282,8 @@ static void test_kernel_chains(void)
 	const Judge judges[] = {judge_no_pmu, judge_pmu};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(judges); i++) {
-		const LodePerfSamplerOptions options = {.events = events, .has_call_chains = true};
+		const LodePerfSamplerOptions options = {
+			.events = events, .content.has_call_chains = true};
 		g_autoptr(GError) error = NULL;
 		g_autofree char *note = NULL;
 		g_autoptr(GPtrArray) choices = choose(judges[i], &options, &note, &error, NULL);
@@ -299,7 +301,7 @@ static void test_kernel_chains(void)
 static void test_tracking(void)
 {
 	const char *const events[] = {"cpu-clock:u", NULL};
-	const LodePerfSamplerOptions options = {.events = events, .start_stopped = true};
+	const LodePerfSamplerOptions options = {.events = events, .control.start_stopped = true};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
@@ -323,20 +325,20 @@ static void test_first(void)
 		LodePerfSamplerOptions options;
 		uint64_t first; /* 0: none */
 	} cases[] = {
-		{{.events = clock, .frequency = 1500, .first_frequency = 6000, .first_ms = 500},
+		{{.events = clock, .frequency = 1500, .first.frequency = 6000, .first.ms = 500},
 			6000},
-		{{.events = clock, .frequency = 1500, .first_frequency = 6000000, .first_ms = 500},
+		{{.events = clock, .frequency = 1500, .first.frequency = 6000000, .first.ms = 500},
 			100000},
-		{{.events = clock, .frequency = 7000, .first_frequency = 6000, .first_ms = 500}, 0},
+		{{.events = clock, .frequency = 7000, .first.frequency = 6000, .first.ms = 500}, 0},
 		{{.events = clock, .frequency = 1500}, 0},
-		{{.events = clock, .period = 50000, .first_frequency = 90000, .first_ms = 500}, 0},
-		{{.events = faults, .frequency = 1500, .first_frequency = 6000, .first_ms = 500},
+		{{.events = clock, .period = 50000, .first.frequency = 90000, .first.ms = 500}, 0},
+		{{.events = faults, .frequency = 1500, .first.frequency = 6000, .first.ms = 500},
 			0},
 		{{.events = clock,
 			 .frequency = 1500,
-			 .first_frequency = 6000,
-			 .first_ms = 500,
-			 .delay_ms = 10},
+			 .first.frequency = 6000,
+			 .first.ms = 500,
+			 .control.delay_ms = 10},
 			0},
 	};
 
@@ -396,7 +398,7 @@ static void test_switching(void)
 	g_assert_cmpuint(without->len, ==, 1);
 	g_assert_cmpstr(note, ==, "");
 	g_clear_pointer(&note, g_free);
-	const LodePerfSamplerOptions none = {.events = events, .has_no_switches = true};
+	const LodePerfSamplerOptions none = {.events = events, .content.has_no_switches = true};
 	g_autoptr(GPtrArray) unwanted = choose(judge_no_pmu, &none, &note, &error, NULL);
 	g_assert_no_error(error);
 	g_assert_cmpuint(unwanted->len, ==, 1);
@@ -468,7 +470,7 @@ static void test_switch_samples(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		const LodePerfSamplerOptions options = {
-			.events = events, .has_waits = cases[i].has_waits};
+			.events = events, .content.has_waits = cases[i].has_waits};
 		g_autofree char *folder = g_dir_make_tmp("lode-test-tracing-XXXXXX", NULL);
 		g_autoptr(GString) note = g_string_new(NULL);
 		g_autoptr(GError) error = NULL;
@@ -515,11 +517,13 @@ static void test_refusals(void)
 {
 	const char *const cycles[] = {"cycles:u", NULL}, *const precise[] = {"cycles:uppp", NULL};
 	const char *const unknown[] = {"cycels", NULL}, *const clock[] = {"cpu-clock:u", NULL};
-	const LodePerfSamplerOptions plain = {0}, with_branches = {.has_branch_stacks = true},
+	const LodePerfSamplerOptions plain = {0},
+				     with_branches = {.content.has_branch_stacks = true},
 				     by_cycles = {.events = cycles},
 				     by_precise = {.events = precise},
 				     by_unknown = {.events = unknown},
-				     by_clock = {.events = clock, .has_branch_stacks = true},
+				     by_clock = {.events = clock,
+					     .content.has_branch_stacks = true},
 				     too_often = {.frequency = 100001};
 
 	check_refusal(judge_no_pmu, &by_cycles, LODE_ERROR_NOT_FOUND, "'cpu-clock:u' is sampled");

@@ -129,8 +129,8 @@ static void test_closing(void)
 	const LodePerfSamplerOptions options = {.events = events,
 		.aside_events = aside,
 		.frequency = 500,
-		.first_ms = 500,
-		.first_frequency = 1000};
+		.first.ms = 500,
+		.first.frequency = 1000};
 	g_autoptr(GString) note = g_string_new(NULL);
 	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
 	g_autoptr(GError) error = NULL;
