@@ -444,13 +444,13 @@ static void add_origin(LodeProfile *profile, const LodeRecording *recording, con
 {
 	struct stat status;
 	LodeOrigin origin = {
-		.host = lode_profile_intern(profile, recording->host),
+		.host = lode_profile_intern(profile, recording->programs.host),
 		.program = profile->run.program,
 		.n_samples = profile->run.n_samples,
 		.total_count = profile->run.total_count,
 	};
 
-	origin.pid = recording->pid;
+	origin.pid = recording->programs.pid;
 	if (origin.pid == 0 && recording->pids->len > 0)
 		origin.pid = g_array_index(recording->pids, uint32_t, 0);
 	if (path != NULL && stat(path, &status) == 0 && status.st_mtime > 0)
@@ -549,9 +549,10 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.windows = windows->n_logs > 0 ? windows : NULL,
 		.pairs = samples != NULL ? pairs : NULL,
 		.program = options->program,
-		.processor = samples != NULL && samples->processor != NULL ? samples->processor
-	                                                                   : options->processor,
-		.core_figures = samples != NULL ? &samples->core_figures : NULL,
+		.processor = samples != NULL && samples->programs.processor != NULL
+	                             ? samples->programs.processor
+	                             : options->processor,
+		.core_figures = samples != NULL ? &samples->programs.core_figures : NULL,
 		.code_images = images,
 		.threads = options->threads,
 	};

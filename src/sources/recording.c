@@ -22,8 +22,8 @@ LodeRecording *lode_recording_new(void)
 	self->image_objects = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_ptr_array_new();
-	self->commands = g_ptr_array_new();
-	self->known_commands = g_hash_table_new(g_str_hash, g_str_equal);
+	self->programs.commands = g_ptr_array_new();
+	self->programs.known_commands = g_hash_table_new(g_str_hash, g_str_equal);
 	self->descriptions = g_ptr_array_new();
 	self->sums = g_array_new(FALSE, TRUE, sizeof(LodeRecordedSum));
 	self->late_columns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -53,8 +53,8 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->image_objects, g_array_unref);
 	g_clear_pointer(&self->pids, g_array_unref);
 	g_clear_pointer(&self->names, g_ptr_array_unref);
-	g_clear_pointer(&self->commands, g_ptr_array_unref);
-	g_clear_pointer(&self->known_commands, g_hash_table_unref);
+	g_clear_pointer(&self->programs.commands, g_ptr_array_unref);
+	g_clear_pointer(&self->programs.known_commands, g_hash_table_unref);
 	free_values(self);
 	g_clear_pointer(&self->instructions, g_array_unref);
 	g_clear_pointer(&self->jumps, g_array_unref);
@@ -74,11 +74,11 @@ void lode_recording_add_command(LodeRecording *self, const char *command, size_t
 {
 	g_autofree char *text = g_strndup(command, size);
 
-	if (*text == '\0' || g_hash_table_contains(self->known_commands, text))
+	if (*text == '\0' || g_hash_table_contains(self->programs.known_commands, text))
 		return;
 	char *kept = g_string_chunk_insert(self->strings, text);
-	g_hash_table_add(self->known_commands, kept);
-	g_ptr_array_add(self->commands, kept);
+	g_hash_table_add(self->programs.known_commands, kept);
+	g_ptr_array_add(self->programs.commands, kept);
 }
 
 /* As many as a person may want to read. */
@@ -88,12 +88,13 @@ char *lode_recording_program(const LodeRecording *self)
 {
 	GString *text = g_string_new(NULL);
 
-	for (guint i = 0; i < MIN(self->commands->len, MAX_COMMANDS); i++)
+	for (guint i = 0; i < MIN(self->programs.commands->len, MAX_COMMANDS); i++)
 		g_string_append_printf(
-			text, "%s%s", i > 0 ? ", " : "", (char *)self->commands->pdata[i]);
-	if (self->commands->len > MAX_COMMANDS)
-		g_string_append_printf(text, " and %u more", self->commands->len - MAX_COMMANDS);
-	return g_string_free(text, self->commands->len == 0);
+			text, "%s%s", i > 0 ? ", " : "", (char *)self->programs.commands->pdata[i]);
+	if (self->programs.commands->len > MAX_COMMANDS)
+		g_string_append_printf(
+			text, " and %u more", self->programs.commands->len - MAX_COMMANDS);
+	return g_string_free(text, self->programs.commands->len == 0);
 }
 
 bool lode_recording_is_late(const LodeRecording *self, uint32_t column)
@@ -187,27 +188,28 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 		g_ptr_array_add(self->descriptions, samples->descriptions->pdata[i]);
 		g_array_append_vals(self->totals, &g_array_index(samples->totals, double, i), 1);
 	}
-	g_autofree char *creator = g_strconcat(self->creator != NULL ? self->creator : "callgrind",
-		" and ", samples->creator, NULL);
-	self->creator = g_string_chunk_insert(self->strings, creator);
+	g_autofree char *creator = g_strconcat(
+		self->programs.creator != NULL ? self->programs.creator : "callgrind", " and ",
+		samples->programs.creator, NULL);
+	self->programs.creator = g_string_chunk_insert(self->strings, creator);
 	self->n_sampled = samples->n_sampled;
 	self->n_samples = samples->n_samples;
 	self->n_equal_samples = samples->n_equal_samples;
-	self->user_seconds = samples->user_seconds;
-	self->system_seconds = samples->system_seconds;
-	self->system_error = samples->system_error;
-	self->wall_seconds = samples->wall_seconds;
-	self->speed = samples->speed;
-	self->cycles_per_ns = samples->cycles_per_ns;
-	self->sampling_share = samples->sampling_share;
-	self->sampling_error = samples->sampling_error;
-	self->rates = samples->rates;
-	self->core_figures = samples->core_figures;
+	self->programs.user_seconds = samples->programs.user_seconds;
+	self->programs.system_seconds = samples->programs.system_seconds;
+	self->programs.system_error = samples->programs.system_error;
+	self->programs.wall_seconds = samples->programs.wall_seconds;
+	self->programs.speed = samples->programs.speed;
+	self->programs.cycles_per_ns = samples->programs.cycles_per_ns;
+	self->programs.sampling_share = samples->programs.sampling_share;
+	self->programs.sampling_error = samples->programs.sampling_error;
+	self->programs.rates = samples->programs.rates;
+	self->programs.core_figures = samples->programs.core_figures;
 	self->is_kernel_sampled = samples->is_kernel_sampled;
 	self->has_faults_aside = samples->has_faults_aside;
-	if (self->commands->len == 0)
-		for (guint i = 0; i < samples->commands->len; i++) {
-			const char *command = samples->commands->pdata[i];
+	if (self->programs.commands->len == 0)
+		for (guint i = 0; i < samples->programs.commands->len; i++) {
+			const char *command = samples->programs.commands->pdata[i];
 			lode_recording_add_command(self, command, strlen(command));
 		}
 	g_array_append_vals(self->objects, samples->objects->data, samples->objects->len);

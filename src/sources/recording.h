@@ -87,13 +87,8 @@ typedef struct {
 	                  one source is executed compared with another */
 } LodeRecordedStep;
 
-/*
- * Columns are exact events first, then sampled ones. Where executions were not counted, the column
- * "Ir" is 0 until they are inferred.
- */
+/* Where, how and for how long the programs ran. */
 typedef struct {
-	GStringChunk *strings;
-	LodeFrequency frequency;
 	char *creator;         /* "callgrind-3.19.0"; of the first file */
 	const char *host;      /* where it was recorded; NULL: unknown */
 	const char *processor; /* likewise, as perf writes it: "GenuineIntel,6,143,8" */
@@ -110,6 +105,17 @@ typedef struct {
 	double sampling_share, sampling_error;
 	LodeMemoryRates rates;        /* of the machine */
 	LodeCoreFigures core_figures; /* likewise */
+	GHashTable *known_commands;   /* private: the same as `commands` */
+} LodeRecordedPrograms;
+
+/*
+ * Columns are exact events first, then sampled ones. Where executions were not counted, the column
+ * "Ir" is 0 until they are inferred.
+ */
+typedef struct {
+	GStringChunk *strings;
+	LodeFrequency frequency;
+	LodeRecordedPrograms programs;
 	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */
 	bool has_faults_aside;   /* page faults are sampled, but are not what it was recorded for */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */
@@ -121,10 +127,9 @@ typedef struct {
 	                            address of what came after the instruction that waited */
 	GArray *totals;  /* double × events, summed from the files' own summary/totals lines */
 	GArray *objects; /* LodeRecordedObject */
-	GArray *image_objects;      /* uint32_t × code images: their objects; LODE_NONE */
-	GArray *pids;               /* uint32_t: the processes, each once */
-	GPtrArray *names;           /* char *: functions and files, no two equal */
-	GHashTable *known_commands; /* private: the same as `commands` */
+	GArray *image_objects; /* uint32_t × code images: their objects; LODE_NONE */
+	GArray *pids;          /* uint32_t: the processes, each once */
+	GPtrArray *names;      /* char *: functions and files, no two equal */
 	/* Rows from here on are samples to be joined with the counted ones before; LODE_NONE: none.
 	 */
 	uint32_t first_sample_row;

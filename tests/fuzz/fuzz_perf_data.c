@@ -99,8 +99,8 @@ static Reading read_all(LodePerfData *file)
  * callers that came after their samples. */
 static void check_second_reading(LodePerfData *file, const Reading *first)
 {
-	uint64_t n_skipped = lode_perf_data_info(file)->n_skipped;
-	bool is_deferred = lode_perf_data_info(file)->n_missing_chains > 0;
+	uint64_t n_skipped = lode_perf_data_info(file)->left_out.n_skipped;
+	bool is_deferred = lode_perf_data_info(file)->left_out.n_missing_chains > 0;
 	Reading second;
 
 	lode_perf_data_rewind(file);
@@ -108,7 +108,7 @@ static void check_second_reading(LodePerfData *file, const Reading *first)
 	if (lode_perf_data_info(file)->is_pipe || is_deferred)
 		return;
 	if (first->n != second.n || first->sum != second.sum || first->end != second.end ||
-		n_skipped != lode_perf_data_info(file)->n_skipped)
+		n_skipped != lode_perf_data_info(file)->left_out.n_skipped)
 		fail("a second reading differs");
 }
 

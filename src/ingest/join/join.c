@@ -44,16 +44,16 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 
 	profile->run.program = lode_profile_intern(
 		profile, context->program != NULL ? context->program : program);
-	profile->run.user_seconds = recording->user_seconds;
-	profile->run.system_seconds = recording->system_seconds;
-	profile->run.system_error = recording->system_error;
-	profile->run.wall_seconds = recording->wall_seconds;
-	profile->run.speed = recording->speed;
-	profile->run.cycles_per_ns = recording->cycles_per_ns;
-	profile->run.rates = recording->rates;
+	profile->run.user_seconds = recording->programs.user_seconds;
+	profile->run.system_seconds = recording->programs.system_seconds;
+	profile->run.system_error = recording->programs.system_error;
+	profile->run.wall_seconds = recording->programs.wall_seconds;
+	profile->run.speed = recording->programs.speed;
+	profile->run.cycles_per_ns = recording->programs.cycles_per_ns;
+	profile->run.rates = recording->programs.rates;
 	profile->run.is_kernel_sampled = recording->is_kernel_sampled;
-	profile->run.creator = lode_profile_intern(
-		profile, recording->creator != NULL ? recording->creator : "callgrind");
+	profile->run.creator = lode_profile_intern(profile,
+		recording->programs.creator != NULL ? recording->programs.creator : "callgrind");
 	profile->run.frequency = recording->frequency;
 	profile->run.n_samples = recording->n_samples;
 	profile->run.n_equal_samples = recording->n_equal_samples;
@@ -213,7 +213,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	lode_join_dependences(profile, &images, codes);
 	lode_join_facts(profile, codes);
 	lode_join_counted_times(profile, recorded);
-	lode_join_measured_times(profile, &images, codes, recorded->sampling_share);
+	lode_join_measured_times(profile, &images, codes, recorded->programs.sampling_share);
 
 	if (!begin(&steps, "naming data objects", error))
 		return NULL;

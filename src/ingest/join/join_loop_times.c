@@ -21,7 +21,8 @@ static bool is_time(const LodeProfile *profile)
 
 void lode_join_counted_times(LodeProfile *profile, const LodeRecording *recording)
 {
-	double error = recording->sampling_share > 0 ? recording->sampling_error : UNKNOWN_SHARE;
+	double error = recording->programs.sampling_share > 0 ? recording->programs.sampling_error
+	                                                      : UNKNOWN_SHARE;
 
 	if (profile->run.frequency != LODE_FREQUENCY_EXACT || profile->run.n_samples <= 0 ||
 		!is_time(profile))
@@ -33,7 +34,7 @@ void lode_join_counted_times(LodeProfile *profile, const LodeRecording *recordin
 		if (loop->iteration_ns >= 0 || loop->calls > 0 || loop->weight <= 0 ||
 			loop->iterations <= 0)
 			continue;
-		loop->iteration_ns = loop->weight * (1 - recording->sampling_share) /
+		loop->iteration_ns = loop->weight * (1 - recording->programs.sampling_share) /
 		                     loop->iterations;
 		/* So many samples are off by their root. */
 		loop->iteration_error_ns = loop->iteration_ns *

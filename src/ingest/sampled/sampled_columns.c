@@ -113,7 +113,7 @@ static void describe_first(LodeRecording *recording, uint32_t column, const Lode
  * matter of all that is seen of it. */
 static void describe_sampling(LodeRecording *recording, uint32_t column, const LodePerfInfo *info)
 {
-	g_autofree char *text = g_strconcat(info->sampling, LODE_SAMPLING_END, NULL);
+	g_autofree char *text = g_strconcat(info->run.sampling, LODE_SAMPLING_END, NULL);
 
 	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
 }
@@ -168,7 +168,7 @@ bool lode_sampled_columns_add(LodeRecording *recording, LodePerfData *data, uint
 			describe_first(recording, out_columns[0], &events[0], event);
 		if (strcmp(event->name, LODE_WAITING_EVENT) == 0)
 			describe_waiting(recording, out_columns[i], events, n);
-		if (info->sampling != NULL && lode_sampled_timer_period(event) > 0)
+		if (info->run.sampling != NULL && lode_sampled_timer_period(event) > 0)
 			describe_sampling(recording, out_columns[i], info);
 		if (recording->n_sampled > LODE_SAMPLED_MAX_COLUMNS)
 			return false;

@@ -500,7 +500,7 @@ LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_pa
 	g_autofree char *simulated = files->len > 0 ? simulated_text(files->pdata[0])
 	                                            : g_strdup("");
 	g_autofree char *whole = g_strconcat(creator, simulated, NULL);
-	recording->creator = g_string_chunk_insert(recording->strings, whole);
+	recording->programs.creator = g_string_chunk_insert(recording->strings, whole);
 	add_event(recording, count_column);
 	for (guint i = 0; i < files->len; i++) {
 		const LodeCountFile *file = files->pdata[i];

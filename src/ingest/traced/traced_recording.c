@@ -323,8 +323,8 @@ static void name_recording(
 		function != NULL ? ", in " : "", function != NULL ? function : "",
 		caches != NULL ? ", through " : "", caches, NULL);
 
-	if (recording->creator == NULL)
-		recording->creator = g_string_chunk_insert(recording->strings, creator);
+	if (recording->programs.creator == NULL)
+		recording->programs.creator = g_string_chunk_insert(recording->strings, creator);
 	if (description->command != NULL)
 		lode_recording_add_command(
 			recording, description->command, strlen(description->command));

@@ -320,6 +320,7 @@ void lode_window_reading_finish(const LodeWindowReading *self, LodeRecording *re
 	lode_window_calls_finish(self->calls);
 	add_steps(self, recording);
 	account(self, recording);
-	recording->user_seconds = without(recording->user_seconds, self->user_ns);
-	recording->system_seconds = without(recording->system_seconds, self->system_ns);
+	recording->programs.user_seconds = without(recording->programs.user_seconds, self->user_ns);
+	recording->programs.system_seconds = without(
+		recording->programs.system_seconds, self->system_ns);
 }

@@ -661,7 +661,7 @@ static bool scan_creator(Scanner *self)
 	const char *start = self->at;
 	self->is_callgrind = accept(self, "callgrind-");
 	self->at = start;
-	char **creator = &self->records->recording->creator;
+	char **creator = &self->records->recording->programs.creator;
 	size_t size;
 	const char *text = scan_header_text(self, &size);
 	if (*creator == NULL && size > 0)

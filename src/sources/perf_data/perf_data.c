@@ -254,7 +254,7 @@ static void read_trace_kind(LodePerfData *self, LodeByteCursor *cursor)
 		"a CPU-measurement trace of s390", "a HiSilicon PTT trace"};
 	uint32_t kind = lode_byte_cursor_u32(cursor);
 
-	self->info.aux_trace = traces[kind < G_N_ELEMENTS(traces) ? kind : 0];
+	self->info.left_out.aux_trace = traces[kind < G_N_ELEMENTS(traces) ? kind : 0];
 }
 
 /* Reads the parts that a second reading does not need again. */
@@ -309,9 +309,9 @@ static bool pass_trace(LodePerfData *self, LodePerfRawRecord *raw, GError **erro
 	uint64_t size = lode_byte_cursor_u64(&raw->payload);
 
 	if (raw->is_first_reading)
-		self->info.aux_bytes += MIN(size, self->data_end - self->at);
-	if (self->info.aux_trace == NULL)
-		self->info.aux_trace = "a hardware trace";
+		self->info.left_out.aux_bytes += MIN(size, self->data_end - self->at);
+	if (self->info.left_out.aux_trace == NULL)
+		self->info.left_out.aux_trace = "a hardware trace";
 	return pass_payload(self, raw, size, error);
 }
 
@@ -571,7 +571,7 @@ static LodePerfData *new_reader(void)
 	self->info.build_ids = g_array_new(FALSE, TRUE, sizeof(LodePerfBuildId));
 	self->info.files = g_array_new(FALSE, TRUE, sizeof(LodePerfFile));
 	self->info.window_logs = g_array_new(FALSE, TRUE, sizeof(LodePerfWindowLog));
-	self->info.skipped = g_array_new(FALSE, TRUE, sizeof(LodePerfSkipped));
+	self->info.left_out.skipped = g_array_new(FALSE, TRUE, sizeof(LodePerfSkipped));
 	self->info.numa_nodes = g_array_new(FALSE, TRUE, sizeof(LodePerfNumaNode));
 	self->info.core_siblings = g_ptr_array_new();
 	self->info.thread_siblings = g_ptr_array_new();
@@ -596,7 +596,7 @@ void lode_perf_data_close(LodePerfData *self)
 	g_free(self->scratch.words);
 	g_ptr_array_unref(self->info.thread_siblings);
 	g_ptr_array_unref(self->info.core_siblings);
-	g_array_unref(self->info.skipped);
+	g_array_unref(self->info.left_out.skipped);
 	g_array_unref(self->info.numa_nodes);
 	lode_deferred_chains_free(self->deferred);
 	g_array_unref(self->info.window_logs);
@@ -661,8 +661,8 @@ void lode_perf_data_rewind(LodePerfData *self)
 	self->n_read = 0;
 	self->n_samples = 0;
 	/* An earlier reading may have skipped samples without checking them. */
-	self->info.n_unknown_ids = 0;
-	self->info.n_missing_chains = 0;
+	self->info.left_out.n_unknown_ids = 0;
+	self->info.left_out.n_missing_chains = 0;
 	rewind_decompressor(self);
 }
 

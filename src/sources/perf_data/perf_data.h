@@ -154,11 +154,8 @@ typedef struct {
 	LodePerfMapping mapping;
 } LodePerfRecord;
 
-/* The content of the header and the features. Strings may be NULL, arrays may be empty. */
+/* The program, and how it was sampled; of recordings of lode, mostly. */
 typedef struct {
-	const char *host, *os_release, *version, *architecture, *cpu_description, *cpu_id;
-	const char *command; /* of the recorder; quoted as a shell would */
-	const char *program; /* what was recorded, likewise; of lode's and perf's command lines */
 	uint64_t user_ns, system_ns; /* processor time of the program; 0 both: unknown */
 	uint64_t n_page_faults;      /* of the program, as counted; 0: unknown */
 	uint64_t n_processors;       /* that it may use; 0: unknown */
@@ -173,15 +170,10 @@ typedef struct {
 	LodeMachineSpeed speed;       /* while it ran */
 	LodeMemoryRates rates;        /* of the machine */
 	LodeCoreFigures core_figures; /* likewise */
-	uint32_t n_cpus_online, n_cpus_available;
-	uint64_t total_memory_kib;
-	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */
-	bool is_pipe, is_swapped, is_truncated; /* truncated: data.size 0 after a crash */
-	GArray *build_ids;                      /* LodePerfBuildId */
-	GArray *files; /* LodePerfFile; of lode's recordings: those that were mapped to execute */
-	GArray *window_logs; /* LodePerfWindowLog; of lode's recordings, in no order */
-	GArray *numa_nodes;  /* LodePerfNumaNode */
-	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
+} LodePerfRun;
+
+/* What is not read, or not there. */
+typedef struct {
 	uint64_t n_unknown_features;
 	GArray *skipped;    /* LodePerfSkipped: records that are not read, by type… */
 	uint64_t n_skipped; /* …and all of them */
@@ -195,6 +187,24 @@ typedef struct {
 	 * skipped. */
 	const char *aux_trace;
 	uint64_t aux_bytes; /* of it */
+} LodePerfLeftOut;
+
+/* The content of the header and the features. Strings may be NULL, arrays may be empty. */
+typedef struct {
+	const char *host, *os_release, *version, *architecture, *cpu_description, *cpu_id;
+	const char *command; /* of the recorder; quoted as a shell would */
+	const char *program; /* what was recorded, likewise; of lode's and perf's command lines */
+	LodePerfRun run;
+	uint32_t n_cpus_online, n_cpus_available;
+	uint64_t total_memory_kib;
+	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */
+	bool is_pipe, is_swapped, is_truncated; /* truncated: data.size 0 after a crash */
+	GArray *build_ids;                      /* LodePerfBuildId */
+	GArray *files; /* LodePerfFile; of lode's recordings: those that were mapped to execute */
+	GArray *window_logs; /* LodePerfWindowLog; of lode's recordings, in no order */
+	GArray *numa_nodes;  /* LodePerfNumaNode */
+	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
+	LodePerfLeftOut left_out;
 	uint64_t compressed_bytes, decompressed_bytes;
 } LodePerfInfo;
 

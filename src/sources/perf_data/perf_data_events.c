@@ -379,13 +379,13 @@ static bool is_bookkeeping(uint32_t type)
 
 void lode_perf_data_skip(LodePerfData *self, const LodePerfRawRecord *raw)
 {
-	GArray *skipped = self->info.skipped;
+	GArray *skipped = self->info.left_out.skipped;
 	LodePerfSkipped one = {raw->type, 1};
 	guint i = 0;
 
 	if (!raw->is_first_reading || is_bookkeeping(raw->type))
 		return;
-	self->info.n_skipped++;
+	self->info.left_out.n_skipped++;
 	while (i < skipped->len && g_array_index(skipped, LodePerfSkipped, i).type != raw->type)
 		i++;
 	if (i == MAX_SKIPPED_TYPES)

@@ -64,12 +64,12 @@ bool lode_perf_data_read_files(LodePerfData *self, uint64_t offset, uint64_t siz
 	uint32_t n = lode_byte_cursor_u32(&head);
 	uint64_t n_bytes = lode_byte_cursor_u64(&head);
 	if (version > LODE_PERF_FILES_VERSION) {
-		self->info.n_unknown_features++;
+		self->info.left_out.n_unknown_features++;
 		return true;
 	}
 	if (size < sizeof(head_bytes) || n_bytes > size - sizeof(head_bytes) ||
 		n_bytes > LODE_PERF_FILES_MAX_INDEX_BYTES) {
-		self->info.n_damaged_features++;
+		self->info.left_out.n_damaged_features++;
 		return true;
 	}
 	g_autofree char *bytes = lode_input_file_load(
@@ -87,7 +87,7 @@ bool lode_perf_data_read_files(LodePerfData *self, uint64_t offset, uint64_t siz
 		read_entry(self, section, &entry);
 		entries.is_overrun = entry.is_overrun;
 	}
-	self->info.n_damaged_features += entries.is_overrun;
+	self->info.left_out.n_damaged_features += entries.is_overrun;
 	return true;
 }
 

@@ -242,10 +242,10 @@ static void read_sampling(const char *text, LodePerfInfo *info)
 	static const char by_ptrace[] = "by-ptrace=", otherwise[] = "sampling=";
 
 	if (g_str_has_prefix(text, by_ptrace)) {
-		info->sampling = text + strlen(by_ptrace);
-		info->is_by_ptrace = true;
+		info->run.sampling = text + strlen(by_ptrace);
+		info->run.is_by_ptrace = true;
 	} else if (g_str_has_prefix(text, otherwise)) {
-		info->sampling = text + strlen(otherwise);
+		info->run.sampling = text + strlen(otherwise);
 	}
 }
 
@@ -256,14 +256,14 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		const char *name;
 		uint64_t *value;
 	} numbers[] = {
-		{"user-ns=", &self->info.user_ns},
-		{"system-ns=", &self->info.system_ns},
-		{"page-faults=", &self->info.n_page_faults},
-		{"processors=", &self->info.n_processors},
-		{"sample-ns=", &self->info.sample_ns},
-		{"sample-error-ns=", &self->info.sample_error_ns},
-		{"clock-khz=", &self->info.clock_khz},
-		{"wall-ns=", &self->info.wall_ns},
+		{"user-ns=", &self->info.run.user_ns},
+		{"system-ns=", &self->info.run.system_ns},
+		{"page-faults=", &self->info.run.n_page_faults},
+		{"processors=", &self->info.run.n_processors},
+		{"sample-ns=", &self->info.run.sample_ns},
+		{"sample-error-ns=", &self->info.run.sample_error_ns},
+		{"clock-khz=", &self->info.run.clock_khz},
+		{"wall-ns=", &self->info.run.wall_ns},
 	};
 	g_autoptr(GString) program = g_string_new(NULL);
 	bool is_program = false;
@@ -279,9 +279,9 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		for (size_t i = 0; !is_program && i < G_N_ELEMENTS(numbers); i++)
 			read_number(text, numbers[i].name, numbers[i].value);
 		if (!is_program) {
-			read_rate(text, &self->info.rates);
-			read_speed(text, &self->info.speed);
-			read_core_figure(text, &self->info.core_figures);
+			read_rate(text, &self->info.run.rates);
+			read_speed(text, &self->info.run.speed);
+			read_core_figure(text, &self->info.run.core_figures);
 			read_sampling(text, &self->info);
 		}
 	}
@@ -474,11 +474,11 @@ void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteC
 {
 	/* In a pipe, an empty one with the number after the last says that all have come. */
 	if (feature > LODE_PERF_FEATURE_LAST_KNOWN && feature != LODE_PERF_FEATURE_LODE)
-		self->info.n_unknown_features += lode_byte_cursor_left(&cursor) > 0;
+		self->info.left_out.n_unknown_features += lode_byte_cursor_left(&cursor) > 0;
 	else
 		read_known_feature(self, feature, &cursor);
 	if (cursor.is_overrun)
-		self->info.n_damaged_features++;
+		self->info.left_out.n_damaged_features++;
 }
 
 /* --- the header --- */
@@ -642,7 +642,7 @@ static bool read_features(LodePerfData *self, const uint64_t *map, GError **erro
 			continue;
 		Section section = read_section(&sections);
 		if (sections.is_overrun || !has_section(self, &section)) {
-			self->info.n_damaged_features++;
+			self->info.left_out.n_damaged_features++;
 			continue;
 		}
 		if (bit == LODE_PERF_FEATURE_LODE_FILES) {

@@ -265,7 +265,7 @@ static inline LodePerfParse find_event(
 	uint64_t id = lode_byte_cursor_u64(&cursor);
 	if (id == 0 || lode_perf_data_find_id(self, id, out_event))
 		return LODE_PERF_PARSED;
-	self->info.n_unknown_ids++;
+	self->info.left_out.n_unknown_ids++;
 	return LODE_PERF_SKIPPED;
 }
 
@@ -284,11 +284,11 @@ static void complete_chain(LodePerfData *self, bool is_first_reading, LodePerfRe
 	if (!is_deferred(&out->sample))
 		return;
 	if (is_first_reading || self->deferred == NULL) {
-		self->info.n_missing_chains++;
+		self->info.left_out.n_missing_chains++;
 		return;
 	}
-	self->info.n_missing_chains += !lode_deferred_chains_complete(self->deferred, out);
-	self->info.n_unused_chains = lode_deferred_chains_n_unused(self->deferred);
+	self->info.left_out.n_missing_chains += !lode_deferred_chains_complete(self->deferred, out);
+	self->info.left_out.n_unused_chains = lode_deferred_chains_n_unused(self->deferred);
 }
 
 static inline void clear_record(
@@ -539,7 +539,7 @@ static LodePerfParse keep_chain(
 		self->deferred = lode_deferred_chains_new();
 	if (addresses != NULL)
 		lode_deferred_chains_add(self->deferred, out, cookie, addresses, n);
-	self->info.n_unused_chains = lode_deferred_chains_n_unused(self->deferred);
+	self->info.left_out.n_unused_chains = lode_deferred_chains_n_unused(self->deferred);
 	return LODE_PERF_SKIPPED;
 }
 

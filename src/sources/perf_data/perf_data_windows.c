@@ -28,7 +28,7 @@ bool lode_perf_data_read_windows(LodePerfData *self, uint64_t offset, uint64_t s
 	uint32_t version = lode_byte_cursor_u32(&cursor);
 	uint32_t n = lode_byte_cursor_u32(&cursor);
 	if (version > LODE_PERF_WINDOWS_VERSION) {
-		self->info.n_unknown_features++;
+		self->info.left_out.n_unknown_features++;
 		return true;
 	}
 	bool is_damaged = size < LODE_PERF_WINDOWS_HEAD_BYTES || n > LODE_PERF_WINDOWS_MAX_LOGS;
@@ -51,7 +51,7 @@ bool lode_perf_data_read_windows(LodePerfData *self, uint64_t offset, uint64_t s
 		raw_left -= log.size > 0 ? log.raw_size : 0;
 		g_array_append_val(self->info.window_logs, log);
 	}
-	self->info.n_damaged_features += is_damaged;
+	self->info.left_out.n_damaged_features += is_damaged;
 	return true;
 }
 

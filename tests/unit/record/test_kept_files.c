@@ -108,7 +108,7 @@ static LodePerfData *read_recording(const Fixture *self)
 	LodePerfData *data = lode_perf_data_open(self->path, &error);
 
 	g_assert_no_error(error);
-	g_assert_cmpuint(lode_perf_data_info(data)->n_damaged_features, ==, 0);
+	g_assert_cmpuint(lode_perf_data_info(data)->left_out.n_damaged_features, ==, 0);
 	return data;
 }
 
@@ -248,7 +248,7 @@ static void test_not_found(Fixture *self, const void *unused)
 	lode_kept_files_add(self->files, &mapped);
 	g_autoptr(LodePerfData) data = record_and_read(self);
 	g_assert_cmpuint(lode_perf_data_info(data)->files->len, ==, 0);
-	g_assert_cmpuint(lode_perf_data_info(data)->n_unknown_features, ==, 0);
+	g_assert_cmpuint(lode_perf_data_info(data)->left_out.n_unknown_features, ==, 0);
 }
 
 /* The process that mapped it has ended, and so has its path; another one still executes it. */

@@ -171,23 +171,24 @@ static void test_program_figures(Fixture *self, const void *data)
 	LodePerfData *written = lode_perf_data_open(self->path, &error);
 	g_assert_no_error(error);
 	const LodePerfInfo *info = lode_perf_data_info(written);
-	g_assert_cmpuint(info->user_ns, ==, 1200000);
-	g_assert_cmpuint(info->system_ns, ==, 34);
-	g_assert_cmpuint(info->wall_ns, ==, 5000000001);
-	g_assert_cmpfloat(info->speed.runs, ==, 17);
-	g_assert_cmpfloat_with_epsilon(info->speed.chain_ns, 0.234567, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->speed.chain_scatter, 0.0101, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->speed.walk_ns, 1.428571, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->speed.walk_scatter, 0.0052, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->speed.steal, 0.001, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->speed.others, 0.906, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->core_figures.of[LODE_CORE_LOAD].median, 4.001, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->core_figures.of[LODE_CORE_LOAD].low, 3.5, 1e-6);
-	g_assert_cmpfloat_with_epsilon(info->core_figures.of[LODE_CORE_LOAD].high, 4.25, 1e-6);
+	g_assert_cmpuint(info->run.user_ns, ==, 1200000);
+	g_assert_cmpuint(info->run.system_ns, ==, 34);
+	g_assert_cmpuint(info->run.wall_ns, ==, 5000000001);
+	g_assert_cmpfloat(info->run.speed.runs, ==, 17);
+	g_assert_cmpfloat_with_epsilon(info->run.speed.chain_ns, 0.234567, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.speed.chain_scatter, 0.0101, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.speed.walk_ns, 1.428571, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.speed.walk_scatter, 0.0052, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.speed.steal, 0.001, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.speed.others, 0.906, 1e-6);
+	g_assert_cmpfloat_with_epsilon(
+		info->run.core_figures.of[LODE_CORE_LOAD].median, 4.001, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.core_figures.of[LODE_CORE_LOAD].low, 3.5, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->run.core_figures.of[LODE_CORE_LOAD].high, 4.25, 1e-6);
 	/* not in order */
-	g_assert_cmpfloat(info->core_figures.of[LODE_CORE_LOAD_INDEXED].median, ==, 0);
-	g_assert_cmpfloat(info->core_figures.of[LODE_CORE_FP_MUL].high, ==, 3);
-	g_assert_cmpfloat(info->core_figures.of[LODE_CORE_FP_FMA].median, ==, 0);
+	g_assert_cmpfloat(info->run.core_figures.of[LODE_CORE_LOAD_INDEXED].median, ==, 0);
+	g_assert_cmpfloat(info->run.core_figures.of[LODE_CORE_FP_MUL].high, ==, 3);
+	g_assert_cmpfloat(info->run.core_figures.of[LODE_CORE_FP_FMA].median, ==, 0);
 	lode_perf_data_close(written);
 }
 

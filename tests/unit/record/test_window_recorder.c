@@ -379,7 +379,7 @@ static LodePerfData *write_and_read(Fixture *self)
 	g_assert_cmpint(status.st_mode & 0777, ==, 0600);
 	LodePerfData *data = lode_perf_data_open(self->output, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(lode_perf_data_info(data)->n_damaged_features, ==, 0);
+	g_assert_cmpuint(lode_perf_data_info(data)->left_out.n_damaged_features, ==, 0);
 	return data;
 }
 

@@ -168,9 +168,10 @@ static void print_info(const LodePerfInfo *info)
 	printf("info pipe=%d swapped=%d truncated=%d skipped=%" PRIu64 " unknown_features=%" PRIu64
 	       " damaged_features=%" PRIu64 " unknown_ids=%" PRIu64 " aux=%" PRIu64
 	       " compressed=%" PRIu64 " decompressed=%" PRIu64 "\n",
-		info->is_pipe, info->is_swapped, info->is_truncated, info->n_skipped,
-		info->n_unknown_features, info->n_damaged_features, info->n_unknown_ids,
-		info->aux_bytes, info->compressed_bytes, info->decompressed_bytes);
+		info->is_pipe, info->is_swapped, info->is_truncated, info->left_out.n_skipped,
+		info->left_out.n_unknown_features, info->left_out.n_damaged_features,
+		info->left_out.n_unknown_ids, info->left_out.aux_bytes, info->compressed_bytes,
+		info->decompressed_bytes);
 }
 
 int main(int argc, char **argv)

@@ -48,7 +48,7 @@ static void test_costs(void)
 	g_autoptr(LodeRecording) recording = read_text(
 		HEADER EVENTS PLACE "0x10 4 1 1\n+2 * 2\n-2 -1 5 1\n* +3 1\ntotals: 9 2\n");
 
-	g_assert_cmpstr(recording->creator, ==, "callgrind-3.19.0");
+	g_assert_cmpstr(recording->programs.creator, ==, "callgrind-3.19.0");
 	g_autofree char *program = lode_recording_program(recording);
 	g_assert_cmpstr(program, ==, "./a b");
 	g_assert_cmpuint(recording->pids->len, ==, 1);

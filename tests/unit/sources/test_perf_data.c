@@ -266,7 +266,7 @@ static void test_two_events(void)
 		g_assert_cmpuint(record->sample.cpu, ==, 5);
 		/* The third is of no event that is known. */
 		g_assert_null(next(file));
-		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
+		g_assert_cmpuint(lode_perf_data_info(file)->left_out.n_unknown_ids, ==, 1);
 		lode_perf_data_rewind(file);
 		lode_perf_data_skip_samples(file, true);
 		g_assert_null(next(file));
@@ -274,7 +274,7 @@ static void test_two_events(void)
 		lode_perf_data_skip_samples(file, false);
 		while (next(file) != NULL)
 			;
-		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
+		g_assert_cmpuint(lode_perf_data_info(file)->left_out.n_unknown_ids, ==, 1);
 		perf_data_file_clear(&parts);
 	}
 }
@@ -628,8 +628,8 @@ static void test_newer(void)
 	for (int reading = 0; reading < 2; reading++) {
 		g_assert_cmpuint(next(file)->sample.ip, ==, 9);
 		g_assert_null(next(file));
-		g_assert_cmpuint(lode_perf_data_info(file)->n_skipped, ==, 2);
-		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_features, ==, 1);
+		g_assert_cmpuint(lode_perf_data_info(file)->left_out.n_skipped, ==, 2);
+		g_assert_cmpuint(lode_perf_data_info(file)->left_out.n_unknown_features, ==, 1);
 		lode_perf_data_rewind(file);
 	}
 	perf_data_file_clear(&parts);
@@ -674,7 +674,7 @@ static void test_payloads(void)
 	g_autoptr(LodePerfData) file = open_file(&parts);
 	g_assert_cmpuint(next(file)->sample.ip, ==, 3);
 	g_assert_null(next(file));
-	g_assert_cmpuint(lode_perf_data_info(file)->aux_bytes, ==, 40);
+	g_assert_cmpuint(lode_perf_data_info(file)->left_out.aux_bytes, ==, 40);
 	perf_data_file_clear(&parts);
 }
 
@@ -711,7 +711,7 @@ static void test_simpleperf(void)
 		for (uint64_t j = 1; j <= 3; j++)
 			g_assert_cmpuint(next(file)->sample.ip, ==, j);
 		g_assert_null(next(file));
-		g_assert_cmpuint(lode_perf_data_info(file)->n_skipped, ==, 3);
+		g_assert_cmpuint(lode_perf_data_info(file)->left_out.n_skipped, ==, 3);
 		perf_data_file_clear(&parts);
 	}
 }
@@ -889,7 +889,7 @@ static void check_features(LodePerfData *file)
 	g_assert_cmpstr(entry->build_id, ==, "000102030405060708090a0b0c0d0e0f");
 	g_assert_cmpstr(entry->path, ==, "/bin/a");
 	g_assert_null(info->cpu_id);
-	g_assert_cmpuint(info->n_damaged_features, ==, 1);
+	g_assert_cmpuint(info->left_out.n_damaged_features, ==, 1);
 }
 
 /* A build-id of `size` bytes 0x91, 0x92 … of which the last `n_zeros` are 0, in 20 bytes. */
@@ -955,7 +955,7 @@ static void check_header_build_id(size_t size, size_t n_zeros, bool has_size)
 		check_build_id(
 			entry->build_id, strlen(entry->build_id) / 2, size, n_zeros, !has_size);
 	}
-	g_assert_cmpuint(info->n_damaged_features, ==, 0);
+	g_assert_cmpuint(info->left_out.n_damaged_features, ==, 0);
 	perf_data_file_clear(&parts);
 }
 
@@ -1072,8 +1072,8 @@ static void check_kept_file(LodePerfData *file, const KeptFile *kept)
 	gsize size;
 
 	g_assert_cmpuint(info->files->len, ==, kept->n_files);
-	g_assert_cmpuint(
-		info->n_damaged_features + info->n_unknown_features, ==, kept->n_files < 2);
+	g_assert_cmpuint(info->left_out.n_damaged_features + info->left_out.n_unknown_features, ==,
+		kept->n_files < 2);
 	for (guint i = 0; i < kept->n_files; i++) {
 		const LodePerfFile *entry = &g_array_index(info->files, LodePerfFile, i);
 		if (i == 1) {
@@ -1246,7 +1246,7 @@ static void check_windows(WindowsSection section, bool is_big_endian)
 	g_autoptr(LodePerfData) file = open_file(&parts);
 	const LodePerfInfo *info = lode_perf_data_info(file);
 	g_assert_cmpuint(info->window_logs->len, ==, section.n_found);
-	g_assert_cmpuint(info->n_damaged_features + info->n_unknown_features, ==,
+	g_assert_cmpuint(info->left_out.n_damaged_features + info->left_out.n_unknown_features, ==,
 		section.n_found < section.n_logs);
 	for (guint i = 0; i < info->window_logs->len; i++) {
 		g_autoptr(GError) error = NULL;
@@ -1529,9 +1529,9 @@ static void test_deferred_chains(void)
 		check_chain(next(file), cut, 1);
 		g_assert_null(next(file));
 		const LodePerfInfo *info = lode_perf_data_info(file);
-		g_assert_cmpuint(info->n_missing_chains, ==, 2);
-		g_assert_cmpuint(info->n_unused_chains, ==, 1);
-		g_assert_cmpuint(info->skipped->len, ==, 0);
+		g_assert_cmpuint(info->left_out.n_missing_chains, ==, 2);
+		g_assert_cmpuint(info->left_out.n_unused_chains, ==, 1);
+		g_assert_cmpuint(info->left_out.skipped->len, ==, 0);
 		perf_data_file_clear(&parts);
 	}
 }
@@ -1559,7 +1559,7 @@ static void test_skipped(void)
 		g_assert_null(next(file));
 		lode_perf_data_rewind(file);
 	}
-	const GArray *skipped = lode_perf_data_info(file)->skipped;
+	const GArray *skipped = lode_perf_data_info(file)->left_out.skipped;
 	g_assert_cmpuint(skipped->len, ==, 2);
 	g_assert_cmpuint(g_array_index(skipped, LodePerfSkipped, 0).type, ==, PERF_RECORD_KSYMBOL);
 	g_assert_cmpuint(g_array_index(skipped, LodePerfSkipped, 0).n, ==, 2);

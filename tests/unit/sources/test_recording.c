@@ -57,15 +57,15 @@ static void test_joined(void)
 	g_array_append_val(samples->totals, nothing);
 	samples->instructions = g_array_new(FALSE, FALSE, sizeof(LodeRecordedInstruction));
 	counts->instructions = g_array_new(FALSE, FALSE, sizeof(LodeRecordedInstruction));
-	samples->creator = creator;
-	samples->user_seconds = 2;
-	samples->system_seconds = 1;
+	samples->programs.creator = creator;
+	samples->programs.user_seconds = 2;
+	samples->programs.system_seconds = 1;
 	add(samples, "perf record ./a");
 	add(counts, "./a");
 	lode_recording_add_samples(counts, samples);
 	check(counts, "./a");
-	g_assert_cmpfloat(counts->user_seconds, ==, 2);
-	g_assert_cmpfloat(counts->system_seconds, ==, 1);
+	g_assert_cmpfloat(counts->programs.user_seconds, ==, 2);
+	g_assert_cmpfloat(counts->programs.system_seconds, ==, 1);
 }
 
 int main(int argc, char **argv)

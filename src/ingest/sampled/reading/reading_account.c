@@ -13,8 +13,9 @@
 static void account_skipped(
 	LodeSampledReading *self, const LodeSampledInput *input, const LodePerfInfo *info)
 {
-	for (guint i = 0; i < info->skipped->len; i++) {
-		const LodePerfSkipped *skipped = &g_array_index(info->skipped, LodePerfSkipped, i);
+	for (guint i = 0; i < info->left_out.skipped->len; i++) {
+		const LodePerfSkipped *skipped = &g_array_index(
+			info->left_out.skipped, LodePerfSkipped, i);
 		const char *name = lode_perf_data_record_name(skipped->type);
 		g_autofree char *reason =
 			name != NULL ? g_strdup_printf("records %s, which lode does not read", name)
@@ -24,14 +25,14 @@ static void account_skipped(
 		lode_recording_add_unresolved(
 			self->recording, reason, input->path, (double)skipped->n, 0);
 	}
-	if (info->n_missing_chains > 0)
+	if (info->left_out.n_missing_chains > 0)
 		lode_recording_add_unresolved(self->recording,
 			"samples whose callers were to come later, but are not in the recording",
-			input->path, (double)info->n_missing_chains, 0);
-	if (info->n_unused_chains > 0)
+			input->path, (double)info->left_out.n_missing_chains, 0);
+	if (info->left_out.n_unused_chains > 0)
 		lode_recording_add_unresolved(self->recording,
 			"callers that came later, but whose sample is not in the recording",
-			input->path, (double)info->n_unused_chains, 0);
+			input->path, (double)info->left_out.n_unused_chains, 0);
 }
 
 static void account_looks(LodeSampledReading *self, const LodeSampledInput *input)
@@ -61,13 +62,14 @@ static void account_files(LodeSampledReading *self)
 		const LodePerfInfo *info = lode_perf_data_info(input->data);
 		account_skipped(self, input, info);
 		account_looks(self, input);
-		if (info->n_unknown_ids > 0)
+		if (info->left_out.n_unknown_ids > 0)
 			lode_recording_add_unresolved(self->recording,
 				"sample of an event that the recording does not describe",
-				input->path, (double)info->n_unknown_ids, 0);
-		if (info->aux_trace != NULL) {
+				input->path, (double)info->left_out.n_unknown_ids, 0);
+		if (info->left_out.aux_trace != NULL) {
 			g_autofree char *reason = g_strconcat(
-				strchr(info->aux_trace, ' ') + 1, " that is not decoded", NULL);
+				strchr(info->left_out.aux_trace, ' ') + 1, " that is not decoded",
+				NULL);
 			lode_recording_add_unresolved(self->recording, reason, input->path, 1, 0);
 		}
 		if (input->counts.n_left_out > 0)
@@ -81,9 +83,9 @@ static void account_files(LodeSampledReading *self)
 		if (info->is_truncated)
 			lode_recording_add_unresolved(
 				self->recording, LODE_CUT_SHORT, input->path, 1, 0);
-		else if (info->n_damaged_features > 0)
+		else if (info->left_out.n_damaged_features > 0)
 			lode_recording_add_unresolved(self->recording, LODE_CUT_DESCRIPTION,
-				input->path, (double)info->n_damaged_features, 0);
+				input->path, (double)info->left_out.n_damaged_features, 0);
 	}
 }
 
@@ -122,8 +124,8 @@ static void describe_program(LodeRecording *recording, const LodeSampledInput *i
 
 	if (program != NULL)
 		lode_recording_add_command(recording, program, strlen(program));
-	recording->user_seconds += (double)info->user_ns / 1e9;
-	recording->system_seconds += (double)info->system_ns / 1e9;
+	recording->programs.user_seconds += (double)info->run.user_ns / 1e9;
+	recording->programs.system_seconds += (double)info->run.system_ns / 1e9;
 	for (size_t i = 0; i < n_events; i++)
 		recording->is_kernel_sampled |= events[i].has_kernel && input->columns[i] == weight;
 }
@@ -137,7 +139,7 @@ static void complete_page_faults(LodeSampledReading *self)
 	for (guint i = 0; i < self->inputs->len; i++) {
 		const LodeSampledInput *input = &g_array_index(self->inputs, LodeSampledInput, i);
 		if (input->programs == NULL && self->options->end_ns == 0)
-			counted += (double)lode_perf_data_info(input->data)->n_page_faults;
+			counted += (double)lode_perf_data_info(input->data)->run.n_page_faults;
 	}
 	if (column == LODE_NONE)
 		return;
@@ -157,15 +159,15 @@ static void describe_machine(const LodeSampledReading *self, const LodePerfInfo 
 	LodeRecording *recording = self->recording;
 	double period_ns = mean_period(self);
 
-	recording->wall_seconds = (double)info->wall_ns / 1e9;
-	recording->speed = info->speed;
-	recording->cycles_per_ns = (double)info->clock_khz / 1e6;
-	recording->rates = info->rates;
-	recording->core_figures = info->core_figures;
-	if (period_ns <= 0 || (double)info->sample_ns > period_ns / 2)
+	recording->programs.wall_seconds = (double)info->run.wall_ns / 1e9;
+	recording->programs.speed = info->run.speed;
+	recording->programs.cycles_per_ns = (double)info->run.clock_khz / 1e6;
+	recording->programs.rates = info->run.rates;
+	recording->programs.core_figures = info->run.core_figures;
+	if (period_ns <= 0 || (double)info->run.sample_ns > period_ns / 2)
 		return;
-	recording->sampling_share = (double)info->sample_ns / period_ns;
-	recording->sampling_error = (double)info->sample_error_ns / period_ns;
+	recording->programs.sampling_share = (double)info->run.sample_ns / period_ns;
+	recording->programs.sampling_error = (double)info->run.sample_error_ns / period_ns;
 }
 
 static void describe(LodeSampledReading *self)
@@ -178,19 +180,21 @@ static void describe(LodeSampledReading *self)
 	g_autofree char *creator = g_strchomp(
 		g_strconcat("perf.data of ", is_number ? "perf " : "", version, NULL));
 
-	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	recording->programs.creator = g_string_chunk_insert(recording->strings, creator);
 	if (self->inputs->len == 1)
 		describe_machine(self, info);
 	if (info->host != NULL)
-		recording->host = g_string_chunk_insert(recording->strings, info->host);
+		recording->programs.host = g_string_chunk_insert(recording->strings, info->host);
 	if (info->cpu_id != NULL)
-		recording->processor = g_string_chunk_insert(recording->strings, info->cpu_id);
+		recording->programs.processor = g_string_chunk_insert(
+			recording->strings, info->cpu_id);
 	for (guint i = 0; i < self->inputs->len; i++)
 		describe_program(recording, &g_array_index(self->inputs, LodeSampledInput, i));
 	uint32_t weight = lode_recording_weight_column(recording);
 	if (g_str_has_suffix(recording->events->pdata[weight], "-clock"))
-		recording->user_seconds = MAX(
-			recording->user_seconds - self->totals.own.weights[weight] / 1e9, 0);
+		recording->programs.user_seconds = MAX(
+			recording->programs.user_seconds - self->totals.own.weights[weight] / 1e9,
+			0);
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
 	                                          : LODE_FREQUENCY_INFERRED;
 }
@@ -201,7 +205,7 @@ static bool is_sampled_throughout(const LodeSampledReading *self)
 {
 	for (guint i = 0; i < self->inputs->len; i++)
 		if (lode_perf_data_info(g_array_index(self->inputs, LodeSampledInput, i).data)
-				->sampling != NULL)
+				->run.sampling != NULL)
 			return false;
 	return true;
 }
@@ -210,19 +214,21 @@ void lode_sampled_reading_divide_time(LodeSampledReading *self)
 {
 	LodeRecording *recording = self->recording;
 	const LodeWindowReading *windows = self->options->windows;
-	LodeProcessorTime time = {recording->user_seconds, recording->system_seconds, 0};
+	LodeProcessorTime time = {
+		recording->programs.user_seconds, recording->programs.system_seconds, 0};
 
 	if (self->n_lost == 0 && self->n_lost_samples == 0 && self->n_throttled == 0 &&
 		self->n_left_out == 0 && self->options->end_ns == 0 && is_sampled_throughout(self))
 		self->timer.period_ns = mean_period(self);
 	self->timer.has_kernel = recording->is_kernel_sampled;
 	self->timer.n_threads = recording->thread_times->len;
-	self->timer.steal = recording->speed.runs > 0 ? recording->speed.steal : 0;
+	self->timer.steal = recording->programs.speed.runs > 0 ? recording->programs.speed.steal
+	                                                       : 0;
 	self->timer.windows_seconds = (double)(windows->user_ns + windows->system_ns) / 1e9;
 	lode_processor_time_divide(&time, &self->timer);
-	recording->user_seconds = time.user_seconds;
-	recording->system_seconds = time.system_seconds;
-	recording->system_error = time.system_error;
+	recording->programs.user_seconds = time.user_seconds;
+	recording->programs.system_seconds = time.system_seconds;
+	recording->programs.system_error = time.system_error;
 }
 
 /* A trace that the processor made is no recording that lode reads, and without it there must be
@@ -231,13 +237,13 @@ static bool is_more_than_trace(const LodeSampledInput *input, GError **error)
 {
 	const LodePerfInfo *info = lode_perf_data_info(input->data);
 
-	if (input->n_samples > 0 || info->aux_trace == NULL)
+	if (input->n_samples > 0 || info->left_out.aux_trace == NULL)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 		"%s: it holds no samples, but %s (%" G_GUINT64_FORMAT
 		" bytes), which lode does not decode; 'perf inject --itrace=i1000i -i %s -o FILE' "
 		"makes samples of it",
-		input->path, info->aux_trace, info->aux_bytes, input->path);
+		input->path, info->left_out.aux_trace, info->left_out.aux_bytes, input->path);
 	return false;
 }
 

@@ -130,8 +130,8 @@ static void add_registers(LodeSampledReading *self, LodePlacedSample *sample)
 
 	/* From one stop of a tracer to the next it is not known how long the thread ran. */
 	if (sample->user_row == LODE_NONE || sample->column != self->timed_column ||
-		input->columns[sample->record->event] != self->timed_column || info->is_by_ptrace ||
-		!input->has_times)
+		input->columns[sample->record->event] != self->timed_column ||
+		info->run.is_by_ptrace || !input->has_times)
 		return;
 	const LodeSampledCode sampled = {sample->record, sample->event, sample->time_ns,
 		*lode_sampled_place_of(self, sample->user_row)};
@@ -139,9 +139,9 @@ static void add_registers(LodeSampledReading *self, LodePlacedSample *sample)
 		.threads = input->has_switches ? input->threads : NULL,
 		.windows = &input->windows,
 		.period_ns = lode_sampled_timer_period(sample->event),
-		.cost_ns = info->sample_ns > 0 ? (double)info->sample_ns : 0,
-		.cost_error_ns = info->sample_ns > 0 ? (double)info->sample_error_ns
-	                                             : UNKNOWN_COST_NS,
+		.cost_ns = info->run.sample_ns > 0 ? (double)info->run.sample_ns : 0,
+		.cost_error_ns = info->run.sample_ns > 0 ? (double)info->run.sample_error_ns
+	                                                 : UNKNOWN_COST_NS,
 	};
 	lode_sampled_registers_add(&self->registers, &sampled, &clock);
 }
@@ -232,7 +232,7 @@ static void add_to_timer(LodeSampledReading *self, LodePlacedSample *sample)
 	double period = lode_sampled_timer_period(sample->event);
 
 	/* A tracer's samples in page faults count as the program's: they do not divide its time. */
-	if (!(period > 0) || lode_perf_data_info(sample->input->data)->is_by_ptrace ||
+	if (!(period > 0) || lode_perf_data_info(sample->input->data)->run.is_by_ptrace ||
 		sample->input->columns[record->event] !=
 			lode_recording_weight_column(self->recording))
 		return;

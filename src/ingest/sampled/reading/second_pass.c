@@ -208,8 +208,8 @@ static void add_sample(
 	                               : NULL;
 	if (!is_asked_for(self, input, record, time_ns))
 		return;
-	if (self->recording->pid == 0)
-		self->recording->pid = record->pid;
+	if (self->recording->programs.pid == 0)
+		self->recording->programs.pid = record->pid;
 	if (input->has_gaps)
 		self->n_in_gaps += lode_sampled_threads_share(input->threads, record->time_ns) == 0;
 	guint n_values = counts != NULL ? counts->len : 1;
@@ -246,8 +246,9 @@ static void end_samples(LodeSampledReading *self, const LodeSampledInput *input)
 /* Those that the program may use, of those that the machine has. */
 static uint32_t usable_processors(const LodePerfInfo *info)
 {
-	return info->n_processors > 0 ? (uint32_t)MIN(info->n_processors, info->n_cpus_online)
-	                              : info->n_cpus_online;
+	return info->run.n_processors > 0
+	               ? (uint32_t)MIN(info->run.n_processors, info->n_cpus_online)
+	               : info->n_cpus_online;
 }
 
 static void begin_samples(LodeSampledReading *self, LodeSampledInput *input, guint number)

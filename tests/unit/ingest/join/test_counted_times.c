@@ -26,7 +26,8 @@ static LodeProfile *make(double samples, double iterations)
 
 static void test_known(void)
 {
-	const LodeRecording recording = {.sampling_share = 0.14, .sampling_error = 0.01};
+	const LodeRecording recording = {
+		.programs.sampling_share = 0.14, .programs.sampling_error = 0.01};
 	g_autoptr(LodeProfile) profile = make(400, 8.6e6);
 	const LodeLoop *loop = lode_loops_find(profile, 0);
 
@@ -39,7 +40,8 @@ static void test_known(void)
 
 static void test_unknown(void)
 {
-	const LodeRecording recording = {.sampling_share = 0.14, .sampling_error = 0.01};
+	const LodeRecording recording = {
+		.programs.sampling_share = 0.14, .programs.sampling_error = 0.01};
 
 	for (unsigned i = 0; i < 6; i++) {
 		g_autoptr(LodeProfile) profile = make(i == 0 ? 0 : 400, i == 1 ? 0 : 8.6e6);

@@ -208,8 +208,8 @@ static void test_processes(Fixture *self, const void *data)
 	self->log.header.user_ns = 250000000;
 	self->log.header.system_ns = 3000000000;
 	add(self);
-	self->recording->user_seconds = 1;
-	self->recording->system_seconds = 2;
+	self->recording->programs.user_seconds = 1;
+	self->recording->programs.system_seconds = 2;
 	lode_window_reading_finish(self->reading, self->recording);
 	g_assert_cmpuint(self->reading->processes->len, ==, 1);
 	const LodeReadProcess *process = &LODE_AT(self->reading->processes, LodeReadProcess, 0);
@@ -218,8 +218,8 @@ static void test_processes(Fixture *self, const void *data)
 	g_assert_cmpuint(process->obstacle, ==, LODE_WINDOW_OBSTACLE_SECCOMP);
 	g_assert_cmpuint(process->n_windows, ==, 2);
 	g_assert_cmpuint(process->n_steps, ==, 3);
-	g_assert_cmpfloat(self->recording->user_seconds, ==, 0.75);
-	g_assert_cmpfloat(self->recording->system_seconds, ==, 0);
+	g_assert_cmpfloat(self->recording->programs.user_seconds, ==, 0.75);
+	g_assert_cmpfloat(self->recording->programs.system_seconds, ==, 0);
 }
 
 static bool is_early(const void *data, uint32_t pid, uint64_t time_ns)
