@@ -2,15 +2,14 @@
 #include "views/placement/placement_views.h"
 
 #include "analyses/memory/placement/page_matrix.h"
-#include "base/text/json_stream.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/run/program_run.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/fact_rows.h"
+#include "views/form/listing.h"
 #include "views/form/shell_word.h"
-#include "views/form/table.h"
 #include "views/memory/memory_coverage.h"
 
 #include <math.h>
@@ -212,83 +211,133 @@ static void collect_notes(Summary *self)
 			   "have other addresses; 'lode memory record' switches it off");
 }
 
-/* --- text --- */
+/* --- rows --- */
 
-enum { MEMORY, NODE, CPUS, PAGES, ACCESSES, THREADS, N_MEMORY_COLUMNS };
+typedef struct {
+	uint32_t memory, node, n_cpus;
+	uint64_t n_pages;
+	double accesses, share;
+	const GArray *numbers; /* uint32_t: threads */
+	char *threads;         /* the same as text */
+} MemoryRow;
 
-static LodeStyle memory_cell(size_t row, unsigned column, GString *out, const void *user_data)
+static void put_numbers(LodeJsonStream *json, const void *row, const void *user_data)
+{
+	const GArray *numbers = ((const MemoryRow *)row)->numbers;
+
+	(void)user_data;
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < numbers->len; i++)
+		lode_json_number(json, LODE_AT(numbers, uint32_t, i));
+	lode_json_end(json, ']');
+}
+
+static const LodeColumn memory_columns[] = {
+	{"memory", LODE_CELL_NUMBER(MemoryRow, memory), .at = 1},
+	{"node", LODE_CELL_NUMBER(MemoryRow, node), .at = 2, .dropped = 2},
+	{"cpus", LODE_CELL_NUMBER(MemoryRow, n_cpus), .title = "CPUs", .at = 3, .dropped = 1},
+	{"pages", LODE_CELL_COUNT(MemoryRow, n_pages), .at = 4},
+	{"accesses", LODE_CELL_NUMBER(MemoryRow, accesses)},
+	{"share", LODE_CELL_SHARE(MemoryRow, share), .title = "accesses", .at = 5},
+	{"threads", LODE_CELL_JSON(put_numbers)},
+	{NULL, LODE_CELL_TEXT(MemoryRow, threads), .title = "threads", .at = 6},
+};
+static const LodeColumns memory_set = LODE_COLUMNS("memories", memory_columns, MemoryRow);
+
+static void fill_memory(size_t number, void *out, const void *user_data)
 {
 	const LodePlacementProposal *proposal = user_data;
-	const LodeProposedMemory *memory = memory_at(proposal, row);
-	const LodeMemoryNode *node = lode_topology_node(proposal->topology, (uint32_t)row);
+	const LodeProposedMemory *of = memory_at(proposal, number);
+	const LodeMemoryNode *node = lode_topology_node(proposal->topology, (uint32_t)number);
 
-	if (column == MEMORY) {
-		g_string_append_printf(out, "%u", (unsigned)row);
-	} else if (column == NODE) {
-		g_string_append_printf(out, "%u", node->node);
-	} else if (column == CPUS) {
-		g_string_append_printf(out, "%u", node->cpus->len);
-	} else if (column == PAGES) {
-		g_string_append(out, LODE_COUNT_TEXT(memory->n_pages));
-	} else if (column == ACCESSES) {
-		g_string_append(out, LODE_SHARE_TEXT(share_of(proposal, memory->accesses)));
-	} else {
-		g_autofree char *threads = threads_text(memory->threads);
-		g_string_append(out, threads);
-	}
-	return LODE_STYLE_PLAIN;
+	*(MemoryRow *)out = (MemoryRow){(uint32_t)number, node->node, node->cpus->len, of->n_pages,
+		of->accesses, share_of(proposal, of->accesses), of->threads,
+		threads_text(of->threads)};
+}
+
+static LodeListing memories_of(const LodePlacementProposal *proposal)
+{
+	return (LodeListing){
+		&memory_set, proposal->memories->len, .fill = fill_memory, .user_data = proposal};
 }
 
 typedef struct {
 	const LodePlacementProposal *proposal;
 	LodePlacementPolicy shown[LODE_N_PLACEMENT_POLICIES];
 	size_t n;
-} PolicyRows;
+} Policies;
 
 /* The chosen one first. */
-static void collect_policies(PolicyRows *rows, const LodePlacementProposal *proposal)
+static Policies policies_of(const LodePlacementProposal *proposal)
 {
-	*rows = (PolicyRows){.proposal = proposal};
-	rows->shown[rows->n++] = proposal->policy;
+	Policies self = {proposal, {proposal->policy}, 1};
+
 	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++)
 		if (i != (int)proposal->policy && proposal->has_locality[i])
-			rows->shown[rows->n++] = (LodePlacementPolicy)i;
+			self.shown[self.n++] = (LodePlacementPolicy)i;
+	return self;
 }
 
-enum { POLICY, LOCAL, BOUNDS, DISTANCE, MEANING, N_POLICY_COLUMNS };
-
-/* Columns are left out that would say nothing: of bounds where all is seen, of distances where none
+/* Columns that would say nothing are left out: of bounds where all is seen, of distances where none
  * are known. */
-static unsigned policy_column(const PolicyRows *rows, unsigned column)
+enum { HAS_UNSEEN = 1, HAS_DISTANCES = 2 };
+
+typedef struct {
+	const char *policy, *meaning;
+	bool is_chosen;
+	LodeStyle style;
+	double local, share, least, most, distance; /* no number: not known */
+	uint64_t n_pages;
+	char *bounds;
+} PolicyRow;
+
+static const LodeColumn policy_columns[] = {
+	{"policy", LODE_CELL_TEXT(PolicyRow, policy), .at = 1,
+		.styled = offsetof(PolicyRow, style)},
+	{"meaning", LODE_CELL_TEXT(PolicyRow, meaning), .at = 5},
+	{"is_chosen", LODE_CELL_FLAG(PolicyRow, is_chosen)},
+	{"local", LODE_CELL_NUMBER(PolicyRow, local)},
+	{"share", LODE_CELL_SHARE(PolicyRow, share), .title = "local", .at = 2},
+	{"share_at_least", LODE_CELL_SHARE(PolicyRow, least)},
+	{"share_at_most", LODE_CELL_SHARE(PolicyRow, most)},
+	{"distance", LODE_CELL_NUMBER(PolicyRow, distance)},
+	{"pages", LODE_CELL_NUMBER(PolicyRow, n_pages)},
+	{NULL, LODE_CELL_TEXT(PolicyRow, bounds), .title = "of all accesses", .at = 3,
+		.is_right = true, .when = HAS_UNSEEN},
+	{NULL, LODE_CELL_NUMBER(PolicyRow, distance), .title = "distance", .at = 4, .decimals = 2,
+		.dropped = 1, .when = HAS_DISTANCES},
+};
+static const LodeColumns policy_set = LODE_COLUMNS("policies", policy_columns, PolicyRow);
+
+static void fill_policy(size_t number, void *out, const void *user_data)
 {
-	if (!has_unseen(rows->proposal) && column >= BOUNDS)
-		column++;
-	if (rows->proposal->topology->distances == NULL && column >= DISTANCE)
-		column++;
-	return column;
+	const Policies *self = user_data;
+	LodePlacementPolicy policy = self->shown[number];
+	const LodePlacementLocality *of = &self->proposal->localities[policy];
+
+	*(PolicyRow *)out = (PolicyRow){
+		.policy = lode_placement_policy_to_text(policy),
+		.meaning = policy_meaning(policy),
+		.is_chosen = policy == self->proposal->policy,
+		.style = number == 0 ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN,
+		.local = of->local,
+		.share = local_share(self->proposal, policy),
+		.least = lode_placement_locality_least(of),
+		.most = lode_placement_locality_most(of),
+		.distance = isfinite(of->distance) ? of->distance : (double)NAN,
+		.n_pages = of->n_placed_pages,
+		.bounds = policy_bounds(self->proposal, policy),
+	};
 }
 
-static LodeStyle policy_cell(size_t row, unsigned number, GString *out, const void *user_data)
+static LodeListing listing_of(const Policies *self)
 {
-	const PolicyRows *rows = user_data;
-	unsigned column = policy_column(rows, number);
-	LodePlacementPolicy policy = rows->shown[row];
-	const LodePlacementLocality *locality = &rows->proposal->localities[policy];
-
-	if (column == POLICY) {
-		g_string_append(out, lode_placement_policy_to_text(policy));
-	} else if (column == LOCAL) {
-		g_string_append(out, LODE_SHARE_TEXT(local_share(rows->proposal, policy)));
-	} else if (column == BOUNDS) {
-		g_autofree char *bounds = policy_bounds(rows->proposal, policy);
-		g_string_append(out, bounds);
-	} else if (column == DISTANCE && isfinite(locality->distance)) {
-		g_string_append_printf(out, "%.2f", locality->distance);
-	} else if (column == MEANING) {
-		g_string_append(out, policy_meaning(policy));
-	}
-	return row == 0 && column == POLICY ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+	return (LodeListing){&policy_set, self->n, .fill = fill_policy, .user_data = self,
+		.what = (has_unseen(self->proposal) ? HAS_UNSEEN : 0) |
+	                (self->proposal->topology->distances != NULL ? HAS_DISTANCES : 0)};
 }
+
+/* --- text --- */
 
 static const char *plural(uint32_t n)
 {
@@ -315,39 +364,11 @@ static void write_head(Summary *self)
 		proposal->placement->ranges->len, plural(proposal->placement->ranges->len));
 }
 
-static void write_policies(const Summary *self)
-{
-	static const LodeTableColumn columns[N_POLICY_COLUMNS] = {
-		{"policy", .is_text = true},
-		{"local"},
-		{"of all accesses"},
-		{"distance", .dropped = 1},
-		{"meaning", .is_text = true},
-	};
-	LodeTableColumn shown[N_POLICY_COLUMNS];
-	unsigned n = 0;
-	PolicyRows rows;
-
-	collect_policies(&rows, self->proposal);
-	for (unsigned i = 0; policy_column(&rows, i) < N_POLICY_COLUMNS; i++)
-		shown[n++] = columns[policy_column(&rows, i)];
-	LodeTable table = {shown, n, rows.n, policy_cell, &rows};
-	lode_table_write(&table, &self->options->terminal, self->out);
-}
-
 static void write_text(Summary *self)
 {
-	static const LodeTableColumn memory_columns[N_MEMORY_COLUMNS] = {
-		{"memory"},
-		{"node", .dropped = 2},
-		{"CPUs", .dropped = 1},
-		{"pages"},
-		{"accesses"},
-		{"threads", .is_text = true},
-	};
 	const LodePlacementProposal *proposal = self->proposal;
-	LodeTable memories = {
-		memory_columns, N_MEMORY_COLUMNS, proposal->memories->len, memory_cell, proposal};
+	const Policies policies = policies_of(proposal);
+	const LodeListing memories = memories_of(proposal), listing = listing_of(&policies);
 
 	write_head(self);
 	for (guint i = 0; i < self->losses->len; i++) {
@@ -356,12 +377,12 @@ static void write_text(Summary *self)
 		lode_display_print(&self->options->terminal, self->out, "%s", text);
 	}
 	fputc('\n', self->out);
-	lode_table_write(&memories, &self->options->terminal, self->out);
+	lode_listing_write_text(&memories, &self->options->terminal, self->out);
 	if (proposal->n_interleaved > 0)
 		fprintf(self->out, "interleaved pages: %" G_GUINT64_FORMAT "\n",
 			proposal->n_interleaved);
 	fputc('\n', self->out);
-	write_policies(self);
+	lode_listing_write_text(&listing, &self->options->terminal, self->out);
 	fputc('\n', self->out);
 	for (guint i = 0; i < self->notes->len; i++) {
 		g_autofree char *text = lode_display_text(
@@ -390,7 +411,7 @@ static void write_csv(Summary *self)
 {
 	const LodePlacementProposal *proposal = self->proposal;
 	g_autoptr(GArray) rows = lode_fact_rows_new();
-	PolicyRows policies;
+	const Policies policies = policies_of(proposal);
 
 	for (guint i = 0; i < proposal->memories->len; i++) {
 		const LodeProposedMemory *memory = memory_at(proposal, i);
@@ -399,7 +420,6 @@ static void write_csv(Summary *self)
 		add_row(rows, "memory", name, (double)memory->n_pages,
 			share_of(proposal, memory->accesses), threads);
 	}
-	collect_policies(&policies, proposal);
 	for (size_t i = 0; i < policies.n; i++)
 		add_row(rows, "policy", lode_placement_policy_to_text(policies.shown[i]),
 			proposal->localities[policies.shown[i]].local,
@@ -433,51 +453,6 @@ static void write_csv(Summary *self)
 
 /* --- json --- */
 
-static void write_json_memory(LodeJsonStream *json, const LodePlacementProposal *proposal, guint i)
-{
-	const LodeProposedMemory *memory = memory_at(proposal, i);
-	const LodeMemoryNode *node = lode_topology_node(proposal->topology, i);
-
-	lode_json_line_begin(json, '{');
-	lode_json_member_number(json, "memory", i);
-	lode_json_member_number(json, "node", node->node);
-	lode_json_member_number(json, "cpus", node->cpus->len);
-	lode_json_member_number(json, "pages", (double)memory->n_pages);
-	lode_json_member_number(json, "accesses", memory->accesses);
-	lode_json_member_number(json, "share", share_of(proposal, memory->accesses));
-	lode_json_member_begin(json, "threads", '[');
-	for (guint t = 0; t < memory->threads->len; t++)
-		lode_json_number(json, LODE_AT(memory->threads, uint32_t, t));
-	lode_json_end(json, ']');
-	lode_json_end(json, '}');
-}
-
-static void write_json_policies(LodeJsonStream *json, const LodePlacementProposal *proposal)
-{
-	PolicyRows rows;
-
-	collect_policies(&rows, proposal);
-	lode_json_member_begin(json, "policies", '[');
-	for (size_t i = 0; i < rows.n; i++) {
-		const LodePlacementLocality *locality = &proposal->localities[rows.shown[i]];
-		lode_json_line_begin(json, '{');
-		lode_json_member_string(
-			json, "policy", lode_placement_policy_to_text(rows.shown[i]));
-		lode_json_member_string(json, "meaning", policy_meaning(rows.shown[i]));
-		lode_json_member_bool(json, "is_chosen", rows.shown[i] == proposal->policy);
-		lode_json_member_number(json, "local", locality->local);
-		lode_json_member_number(json, "share", local_share(proposal, rows.shown[i]));
-		lode_json_member_number(
-			json, "share_at_least", lode_placement_locality_least(locality));
-		lode_json_member_number(
-			json, "share_at_most", lode_placement_locality_most(locality));
-		lode_json_member_number(json, "distance", locality->distance);
-		lode_json_member_number(json, "pages", (double)locality->n_placed_pages);
-		lode_json_end(json, '}');
-	}
-	lode_json_end(json, ']');
-}
-
 static void write_json_threads(LodeJsonStream *json, const LodePlacementProposal *proposal)
 {
 	lode_json_member_begin(json, "thread_rows", '[');
@@ -504,6 +479,8 @@ static void write_strings(LodeJsonStream *json, const char *name, const GPtrArra
 static void write_json(Summary *self)
 {
 	const LodePlacementProposal *proposal = self->proposal;
+	const Policies policies = policies_of(proposal);
+	const LodeListing memories = memories_of(proposal), listing = listing_of(&policies);
 	LodeJsonStream json;
 
 	lode_json_stream_init(&json, self->out);
@@ -519,12 +496,9 @@ static void write_json(Summary *self)
 	lode_json_member_number(&json, "ranges", proposal->placement->ranges->len);
 	lode_json_member_number(&json, "interleaved_pages", (double)proposal->n_interleaved);
 	lode_json_line(&json);
-	lode_json_member_begin(&json, "memories", '[');
-	for (guint i = 0; i < proposal->memories->len; i++)
-		write_json_memory(&json, proposal, i);
-	lode_json_end(&json, ']');
+	lode_listing_put_json(&memories, &json);
 	lode_json_line(&json);
-	write_json_policies(&json, proposal);
+	lode_listing_put_json(&listing, &json);
 	lode_json_line(&json);
 	write_json_threads(&json, proposal);
 	write_strings(&json, "losses", self->losses);
