@@ -64,10 +64,9 @@ void lode_call_lines_name(
 		g_string_append_c(out, ')');
 	if (function->script_line == 0)
 		return;
-	g_autofree char *file = g_path_get_basename(function->image);
 	g_string_append(out, " (");
-	lode_display_append(out, file, terminal->is_ascii);
-	g_string_append_printf(out, ":%u)", function->script_line);
+	lode_display_append_line(out, function->image, function->script_line, terminal->is_ascii);
+	g_string_append_c(out, ')');
 }
 
 void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,

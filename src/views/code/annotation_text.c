@@ -300,9 +300,7 @@ static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out
 		g_string_append(out, "(line not known)");
 	if (location == NULL || location->file == NULL)
 		return LODE_STYLE_FAINT;
-	g_autofree char *base = g_path_get_basename(location->file);
-	lode_display_append(out, base, is_ascii);
-	g_string_append_printf(out, ":%u", location->line);
+	lode_display_append_line(out, location->file, location->line, is_ascii);
 	const char *path = lode_source_text_admit(self->sources, row->instruction, location->file);
 	const char *text = path != NULL ? lode_source_text_line(self->sources, path, location->line)
 	                                : NULL;

@@ -71,10 +71,8 @@ static void put_caller(const ServiceLines *self, const LodeService *service,
 
 	lode_display_append(out, bare, terminal->is_ascii);
 	if (caller->file != NULL) {
-		g_autofree char *base = g_path_get_basename(caller->file);
 		g_string_append_c(out, ' ');
-		lode_display_append(out, base, terminal->is_ascii);
-		g_string_append_printf(out, ":%u", caller->line);
+		lode_display_append_line(out, caller->file, caller->line, terminal->is_ascii);
 	}
 	if (caller->cost >= ALL * service->inclusive)
 		g_string_append(out, " (all of it)");

@@ -123,11 +123,9 @@ static LodeStyle append_place(
 	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
 	const Cells *cells = row;
-	g_autofree char *base = g_path_get_basename(cells->file);
 
 	(void)user_data;
-	lode_display_append(out, base, terminal->is_ascii);
-	g_string_append_printf(out, ":%u", cells->line);
+	lode_display_append_line(out, cells->file, cells->line, terminal->is_ascii);
 	return LODE_STYLE_STRONG;
 }
 

@@ -154,11 +154,10 @@ static LodeStyle append_line(
 	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
 {
 	const Cells *cells = row;
-	g_autofree char *base = g_path_get_basename(cells->file);
 
 	(void)user_data;
-	lode_display_append(out, base, terminal->is_ascii);
-	g_string_append_printf(out, ":%u in ", cells->line);
+	lode_display_append_line(out, cells->file, cells->line, terminal->is_ascii);
+	g_string_append(out, " in ");
 	lode_function_name_append(out, cells->function, terminal);
 	for (guint i = 0; i < cells->below->len; i++) {
 		g_string_append(out, i > 0 ? ", " : ", most in ");

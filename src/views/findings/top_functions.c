@@ -9,7 +9,6 @@
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/form/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -215,12 +214,6 @@ void lode_top_functions_clear(LodeTopFunctions *self)
 	g_clear_pointer(&self->rows, g_array_unref);
 }
 
-typedef struct {
-	const LodeTopFunctions *top;
-	const LodeTerminal *terminal;
-	bool has_inclusive;
-} Body;
-
 /* Without qualifiers that it has no room for: they stand before what says which function it is. */
 static void put_caller(const char *name, const LodeTerminal *terminal, GString *out)
 {
@@ -236,64 +229,47 @@ static void put_caller(const char *name, const LodeTerminal *terminal, GString *
 	g_string_prepend(out, ", from ");
 }
 
-/* " at words.c:12", if it is known; the caller frees it. */
-static char *line_text(const Row *row, bool is_ascii)
+/* " at words.c:12", if it is known. */
+static void append_line(const Row *row, bool is_ascii, GString *out)
 {
 	if (row->caller == LODE_NONE || row->line == NULL || row->line->file == NULL)
-		return g_strdup("");
-	g_autofree char *base = g_path_get_basename(row->line->file);
-	g_autofree char *file = lode_display_text(base, is_ascii);
-	return g_strdup_printf(" at %s:%u", file, row->line->line);
+		return;
+	g_string_append(out, " at ");
+	lode_display_append_line(out, row->line->file, row->line->line, is_ascii);
 }
 
-static void put_name(const Body *self, const Row *row, GString *out)
+static void put_name(
+	const LodeTopFunctions *self, const Row *row, const LodeTerminal *terminal, GString *out)
 {
-	const LodeFunctionCosts *costs = self->top->functions->costs;
-	bool is_ascii = self->terminal->is_ascii;
+	const LodeFunctionCosts *costs = self->functions->costs;
+	bool is_ascii = terminal->is_ascii;
 	g_autoptr(GString) name = g_string_new(NULL), caller = g_string_new(NULL);
-	g_autofree char *line = line_text(row, is_ascii);
+	g_autoptr(GString) line = g_string_new(NULL);
 	char more[16] = "";
-	size_t width = self->terminal->width > SHARES_WIDTH ? self->terminal->width - SHARES_WIDTH
-	                                                    : 0;
+	size_t width = terminal->width > SHARES_WIDTH ? terminal->width - SHARES_WIDTH : 0;
 
+	append_line(row, is_ascii, line);
 	if (row->caller != LODE_NONE)
-		put_caller(lode_function_cost_at(costs, row->caller)->name, self->terminal, caller);
+		put_caller(lode_function_cost_at(costs, row->caller)->name, terminal, caller);
 	if (row->n_more > 0 && row->caller != LODE_NONE)
 		g_snprintf(more, sizeof more, " +%u", row->n_more);
 	size_t used = lode_display_width(caller->str) + strlen(more);
 	width = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
 	if (row->family != NULL) {
-		lode_call_lines_family(name, costs, self->top->functions->families, row->family,
-			width, self->terminal);
+		lode_call_lines_family(
+			name, costs, self->functions->families, row->family, width, terminal);
 	} else {
 		const LodeFunction *function = lode_profile_function(costs->profile, row->function);
 		g_autofree char *library = lode_function_library(costs->profile, function);
-		lode_call_lines_name(
-			name, lode_function_cost_at(costs, row->function), self->terminal);
+		lode_call_lines_name(name, lode_function_cost_at(costs, row->function), terminal);
 		if (library != NULL)
 			g_string_append(name, " in ");
 		lode_display_append(name, library != NULL ? library : "", is_ascii);
 	}
 	lode_display_shorten(name, width, is_ascii);
-	bool has_room = lode_display_width(name->str) + lode_display_width(line) <= width;
-	g_string_append_printf(out, "%s%s%s%s", name->str, caller->str, has_room ? line : "", more);
-}
-
-static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
-{
-	const Body *self = user_data;
-	const Row *row = &g_array_index(self->top->rows, Row, index);
-
-	if (column == 0) {
-		lode_call_lines_share(out, row->self, self->top->total);
-		return LODE_STYLE_PLAIN;
-	}
-	if (column == 1 && self->has_inclusive) {
-		lode_call_lines_share(out, row->inclusive, self->top->total);
-		return LODE_STYLE_PLAIN;
-	}
-	put_name(self, row, out);
-	return LODE_STYLE_STRONG;
+	bool has_room = lode_display_width(name->str) + lode_display_width(line->str) <= width;
+	g_string_append_printf(
+		out, "%s%s%s%s", name->str, caller->str, has_room ? line->str : "", more);
 }
 
 /* The name alone of a library's costly function says little. */
@@ -322,33 +298,11 @@ static void put_notes(const LodeTopFunctions *self, const LodeTerminal *terminal
 	lode_call_lines_unnamed(self->functions->costs, self->total, terminal, out);
 }
 
-void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
-{
-	const LodeProfile *profile = self->functions->costs->profile;
-	bool are_graphs = lode_code_of(profile)->images->len > 0 &&
-	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
-	const char *title = are_graphs ? "graph" : "function";
-	const LodeTableColumn columns[] = {{"self"}, {"inclusive"}, {title, .is_text = true}};
-	const LodeTableColumn own[] = {{"self"}, {title, .is_text = true}};
-	LodeTerminal screen = *terminal;
-	const Body body = {self, &screen, self->functions->costs->source != LODE_CALLS_UNKNOWN};
-	const LodeTable table = {body.has_inclusive ? columns : own,
-		body.has_inclusive ? G_N_ELEMENTS(columns) : G_N_ELEMENTS(own), self->rows->len,
-		cell, &body, NULL};
-
-	/* In a pipe, too. */
-	screen.width = terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
-	if (self->rows->len > 0) {
-		fputc('\n', out);
-		lode_table_write(&table, &screen, out);
-	}
-	put_notes(self, terminal, out);
-}
-
 /* So wide the names of a family and its members may be where nothing else is in the line. */
 enum { FAMILY_WIDTH = 100 };
 
 typedef struct {
+	const Row *of;
 	char *name;
 	const char *function, *image, *caller, *file; /* of a family no function and no image */
 	double number, self, inclusive;
@@ -361,13 +315,25 @@ static void put_short_name(LodeJsonStream *json, const void *row, const void *us
 	lode_function_name_json_short(json, "name", ((const Cells *)row)->function);
 }
 
+static LodeStyle append_name(
+	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
+{
+	put_name(user_data, ((const Cells *)row)->of, terminal, out);
+	return LODE_STYLE_STRONG;
+}
+
+enum { HAS_INCLUSIVE = 1 };
+
 static const LodeColumn columns[] = {
 	{"name", LODE_CELL_TEXT(Cells, name)},
 	{.put = put_short_name, .type = "short_name?: string"},
 	{"image", LODE_CELL_TEXT(Cells, image), .is_nullable = true},
 	{"number", LODE_CELL_NUMBER(Cells, number), .is_nullable = true},
-	{"self", LODE_CELL_SHARE(Cells, self)},
+	{"self", LODE_CELL_SHARE(Cells, self), .at = 1},
 	{"inclusive", LODE_CELL_SHARE(Cells, inclusive), .is_nullable = true},
+	{NULL, LODE_CELL_SHARE(Cells, inclusive), .title = "inclusive", .at = 2,
+		.when = HAS_INCLUSIVE},
+	{.titled = 1, .append = append_name, .at = 3},
 	{"caller", LODE_CELL_NAME(Cells, caller), .is_nullable = true},
 	{"file", LODE_CELL_TEXT(Cells, file), .is_nullable = true},
 	{"line", LODE_CELL_NUMBER(Cells, line)},
@@ -384,6 +350,7 @@ static void fill_cells(size_t number, void *out, const void *user_data)
 	g_autoptr(GString) name = g_string_new(NULL);
 	Cells *cells = out;
 
+	cells->of = row;
 	if (row->family != NULL) {
 		lode_call_lines_family(
 			name, costs, self->functions->families, row->family, FAMILY_WIDTH, &wide);
@@ -408,16 +375,41 @@ static void fill_cells(size_t number, void *out, const void *user_data)
 	cells->line = row->line != NULL ? row->line->line : 0;
 }
 
+static LodeListing listing_of(const LodeTopFunctions *self)
+{
+	const LodeProfile *profile = self->functions->costs->profile;
+	bool are_graphs = lode_code_of(profile)->images->len > 0 &&
+	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
+
+	return (LodeListing){.columns = &lode_top_function_columns,
+		.n_rows = self->rows->len,
+		.fill = fill_cells,
+		.user_data = self,
+		.what = self->functions->costs->source != LODE_CALLS_UNKNOWN ? HAS_INCLUSIVE : 0,
+		.titles = {are_graphs ? "graph" : "function"}};
+}
+
+void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
+{
+	const LodeListing listing = listing_of(self);
+	LodeTerminal screen = *terminal;
+
+	/* In a pipe, too. */
+	screen.width = terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
+	if (self->rows->len > 0) {
+		fputc('\n', out);
+		lode_listing_write_text(&listing, &screen, out);
+	}
+	put_notes(self, terminal, out);
+}
+
 void lode_top_functions_json(const LodeTopFunctions *self, LodeJsonStream *json)
 {
 	const LodeTerminal wide = {0};
 	char *text = NULL;
 	size_t size;
 	FILE *notes = open_memstream(&text, &size);
-	const LodeListing listing = {.columns = &lode_top_function_columns,
-		.n_rows = self->rows->len,
-		.fill = fill_cells,
-		.user_data = self};
+	const LodeListing listing = listing_of(self);
 
 	lode_listing_put_json(&listing, json);
 	put_notes(self, &wide, notes);

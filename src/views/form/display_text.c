@@ -104,6 +104,14 @@ char *lode_display_text(const char *text, bool is_ascii)
 	return g_string_free(out, FALSE);
 }
 
+void lode_display_append_line(GString *out, const char *path, uint32_t line, bool is_ascii)
+{
+	g_autofree char *base = g_path_get_basename(path);
+
+	lode_display_append(out, base, is_ascii);
+	g_string_append_printf(out, ":%u", line);
+}
+
 void lode_display_append_whole(GString *out, const char *text, size_t n)
 {
 	append_harmless(out, text, n, false);

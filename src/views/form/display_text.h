@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 typedef struct LodeTerminal LodeTerminal;
@@ -21,6 +22,9 @@ void lode_display_append(GString *out, const char *text, bool is_ascii);
 
 /* The same as a string of its own; the caller frees it. */
 char *lode_display_text(const char *text, bool is_ascii);
+
+/* Appends a line of a file, without its folders: "table.c:41". */
+void lode_display_append_line(GString *out, const char *path, uint32_t line, bool is_ascii);
 
 /* Appends `n` bytes, harmless and all of them, for a file that may be shown on a terminal. */
 void lode_display_append_whole(GString *out, const char *text, size_t n);
