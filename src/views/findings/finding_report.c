@@ -29,7 +29,6 @@
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/form/shell_word.h"
-#include "views/form/table.h"
 #include "views/observed/observed_summary.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
@@ -107,17 +106,6 @@ typedef struct {
 	bool is_places;
 } Line;
 
-enum {
-	COLUMN_TIME,
-	COLUMN_EACH,
-	COLUMN_EXECUTED,
-	COLUMN_PLACES,
-	COLUMN_FUNCTIONS,
-	COLUMN_ID,
-	COLUMN_TEXT,
-	N_COLUMNS,
-};
-
 typedef struct {
 	const View *view;
 	const GArray *lines; /* Line */
@@ -167,51 +155,51 @@ static void put_text(const Body *self, const LodeFinding *finding, GString *out)
 		g_string_append(out, "; ran more often when it was sampled");
 }
 
-static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const void *user_data)
+typedef struct {
+	char *cost, *each, *id, *text;
+	double executed, places, functions; /* no number: not said */
+	LodeStyle style;                    /* of the text */
+} TableRow;
+
+static const LodeColumn table_columns[] = {
+	{NULL, LODE_CELL_TEXT(TableRow, cost), .title = "cost", .at = 1, .is_right = true},
+	{NULL, LODE_CELL_TEXT(TableRow, each), .title = "each", .at = 2, .is_right = true},
+	{NULL, LODE_CELL_SHARE(TableRow, executed), .titled = 1, .at = 3, .dropped = 2},
+	{NULL, LODE_CELL_COUNT(TableRow, places), .titled = 2, .at = 4, .dropped = 1},
+	{NULL, LODE_CELL_COUNT(TableRow, functions), .titled = 3, .at = 5, .dropped = 3},
+	{NULL, LODE_CELL_TEXT(TableRow, id), .title = "id", .at = 6, .is_right = true,
+		.style = LODE_STYLE_NAME},
+	{NULL, LODE_CELL_TEXT(TableRow, text), .titled = 4, .at = 7,
+		.styled = offsetof(TableRow, style)},
+};
+static const LodeColumns table_set = LODE_COLUMNS("findings", table_columns, TableRow);
+
+static void fill_table_row(size_t number, void *out, const void *user_data)
 {
 	const Body *self = user_data;
-	const Line *line = &g_array_index(self->lines, Line, row);
+	const Line *line = &g_array_index(self->lines, Line, number);
 	const LodeFinding *finding = lode_findings_at(self->view->findings, line->finding);
-	bool is_ascii = self->view->options->terminal.is_ascii;
-	g_autoptr(GString) raw = g_string_new(NULL);
+	GString *text = g_string_new(NULL), *cost = g_string_new(NULL), *each = g_string_new(NULL);
+	TableRow *row = out;
 
+	*row = (TableRow){
+		.executed = NAN, .places = NAN, .functions = NAN, .style = LODE_STYLE_FAINT};
 	if (line->is_places) {
-		if (column != COLUMN_TEXT)
-			return LODE_STYLE_PLAIN;
-		put_top_places(self->view, finding, raw);
-		put_in_all(self->view, line->finding, raw);
-		lode_display_append(out, raw->str, is_ascii);
-		return LODE_STYLE_FAINT;
+		put_top_places(self->view, finding, text);
+		put_in_all(self->view, line->finding, text);
+	} else {
+		lode_finding_append_time(cost, finding);
+		put_each(self->view, finding, each);
+		row->executed = finding->executed >= 0 ? finding->executed : (double)NAN;
+		row->places = self->is_hot ? (double)NAN : finding->places;
+		row->functions = self->is_hot ? (double)NAN : finding->functions;
+		row->id = g_strdup_printf("F%u", line->finding + 1);
+		put_text(self, finding, text);
+		row->style = LODE_STYLE_STRONG;
 	}
-	switch (column) {
-	case COLUMN_TIME:
-		lode_finding_append_time(raw, finding);
-		break;
-	case COLUMN_EACH:
-		put_each(self->view, finding, raw);
-		break;
-	case COLUMN_EXECUTED:
-		if (finding->executed >= 0)
-			g_string_append(raw, LODE_SHARE_TEXT(finding->executed));
-		break;
-	case COLUMN_PLACES:
-		if (!self->is_hot)
-			g_string_append(raw, LODE_COUNT_TEXT(finding->places));
-		break;
-	case COLUMN_FUNCTIONS:
-		if (!self->is_hot)
-			g_string_append(raw, LODE_COUNT_TEXT(finding->functions));
-		break;
-	case COLUMN_ID:
-		g_string_append_printf(out, "F%u", line->finding + 1);
-		return LODE_STYLE_NAME;
-	default:
-		put_text(self, finding, raw);
-		lode_display_append(out, raw->str, is_ascii);
-		return LODE_STYLE_STRONG;
-	}
-	lode_display_append(out, raw->str, is_ascii);
-	return LODE_STYLE_PLAIN;
+	row->cost = g_string_free(cost, FALSE);
+	row->each = g_string_free(each, FALSE);
+	row->text = g_string_free(text, FALSE);
 }
 
 /* The texts, or below which finding they are already. */
@@ -250,30 +238,22 @@ static void put_explanation(
 
 static void put_table(const View *self, const GArray *lines, bool is_hot)
 {
-	LodeTableColumn columns[N_COLUMNS] = {
-		[COLUMN_TIME] = {"cost"},
-		[COLUMN_EACH] = {"each"},
-		[COLUMN_EXECUTED] = {self->findings->is_counted ? "executed" : "", .dropped = 2},
-		[COLUMN_PLACES] = {is_hot ? "" : "places", .dropped = 1},
-		[COLUMN_FUNCTIONS] = {is_hot ? "" : "functions", .dropped = 3},
-		[COLUMN_ID] = {"id"},
-		[COLUMN_TEXT] = {is_hot ? "hot place" : "pattern", .is_text = true},
-	};
-	Body body = {self, lines, is_hot};
-	LodeTable table = {
-		.columns = columns,
-		.n_columns = N_COLUMNS,
+	const Body body = {self, lines, is_hot};
+	const LodeListing listing = {
+		.columns = &table_set,
 		.n_rows = lines->len,
-		.cell = finding_cell,
+		.fill = fill_table_row,
 		.note = put_explanation,
 		.user_data = &body,
+		.titles = {self->findings->is_counted ? "executed" : "", is_hot ? "" : "places",
+			is_hot ? "" : "functions", is_hot ? "hot place" : "pattern"},
 		.wraps = true,
 	};
 
 	if (lines->len == 0)
 		return;
 	fputc('\n', self->out);
-	lode_table_write(&table, &self->options->terminal, self->out);
+	lode_listing_write_text(&listing, &self->options->terminal, self->out);
 }
 
 /* Chooses by time what there is room for, and puts it into its table. */

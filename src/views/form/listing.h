@@ -172,7 +172,7 @@ typedef struct {
 	uint32_t what;         /* bits that columns look for */
 
 	/* text */
-	const char *titles[2];
+	const char *titles[4];
 	LodeTableNote note;
 	unsigned last_width;
 	bool wraps;
