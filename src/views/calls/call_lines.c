@@ -35,12 +35,6 @@ LodeStyle lode_call_lines_image_cell(
 	return LODE_STYLE_FAINT;
 }
 
-void lode_call_lines_count(GString *out, double count)
-{
-	if (!isnan(count))
-		g_string_append(out, LODE_COUNT_TEXT(count));
-}
-
 void lode_call_lines_image(
 	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal)
 {

@@ -9,7 +9,6 @@
 
 /* Cells of tables; nothing where a number is not known. */
 void lode_call_lines_share(GString *out, double cost, double total);
-void lode_call_lines_count(GString *out, double count);
 double lode_call_lines_share_of(double cost, double total); /* no number: not known */
 void lode_call_lines_image(
 	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);

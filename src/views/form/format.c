@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that all views share: words for formats, the terminal, shares as typed, the last flush.
- */
+/* Functions that all views share: the terminal, the last flush. */
 #include "views/form/format.h"
 
 #include "base/error.h"
-#include "base/text/words.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { FALLBACK_WIDTH = 80 };
-
-bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format)
-{
-	static const char *const words[] = {"text", "json", "csv"};
-	int found = lode_word_find(words, G_N_ELEMENTS(words), text);
-
-	if (found >= 0)
-		*out_format = (LodeViewFormat)found;
-	return found >= 0;
-}
 
 static bool wants_colour(void)
 {
@@ -67,23 +54,6 @@ LodeTerminal lode_terminal_screen(const LodeTerminal *self)
 	if (screen.width == 0 && !screen.has_full_names)
 		screen.width = LODE_SCREEN_WIDTH;
 	return screen;
-}
-
-bool lode_view_share_from_text(const char *text, double *out_share)
-{
-	char *end = NULL;
-	double value = g_ascii_strtod(text, &end);
-
-	if (end == text || !isfinite(value))
-		return false;
-	while (*end == ' ')
-		end++;
-	if (strcmp(end, "%") == 0)
-		value /= 100;
-	else if (*end != '\0')
-		return false;
-	*out_share = value;
-	return true;
 }
 
 bool lode_view_flush(FILE *out, GError **error)

@@ -21,9 +21,6 @@ typedef struct LodeTerminal {
 	bool has_full_names; /* --full-names; else those of functions and types are short */
 } LodeTerminal;
 
-/* "text", "json", "csv"; false for another word. */
-bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format);
-
 /* The abilities of `out`: a terminal's width, and colour unless NO_COLOR is set or TERM is dumb;
  * plain otherwise. The charset is that of the locale, so setlocale() comes first. */
 LodeTerminal lode_terminal_of(FILE *out);
@@ -31,9 +28,6 @@ LodeTerminal lode_terminal_of(FILE *out);
 /* The same for what is always short, unless full names are asked for: 80 columns, also on a pipe.
  */
 LodeTerminal lode_terminal_screen(const LodeTerminal *self);
-
-/* A share as people type it: "2%" or "2 %" is 0.02, and so is "0.02". False for anything else. */
-bool lode_view_share_from_text(const char *text, double *out_share);
 
 /* Flushes; false and _IO with the system's reason when anything written to `out` was lost. */
 bool lode_view_flush(FILE *out, GError **error);

@@ -134,14 +134,6 @@ static void test_none(void)
 	g_assert_nonnull(strstr(text, "None."));
 }
 
-static void test_words(void)
-{
-	for (int by = 0; by < LODE_N_EVENT_BYS; by++)
-		g_assert_cmpint(
-			lode_event_by_from_text(lode_event_by_to_text((LodeEventBy)by)), ==, by);
-	g_assert_cmpint(lode_event_by_from_text("page"), ==, -1);
-}
-
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -151,6 +143,5 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/event_table/objects", test_objects);
 	g_test_add_func("/views/event_table/threads", test_threads);
 	g_test_add_func("/views/event_table/none", test_none);
-	g_test_add_func("/views/event_table/words", test_words);
 	return g_test_run();
 }

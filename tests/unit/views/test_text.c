@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words, shares, harmless text and its width; shell words; source lines. */
+/* Harmless text and its width; shell words; source lines. */
 #include "base/error.h"
 #include "model/profile.h"
 #include "sample_profile.h"
@@ -11,32 +11,6 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static void test_format_words(void)
-{
-	LodeViewFormat format = LODE_VIEW_CSV;
-
-	g_assert_true(lode_view_format_from_text("json", &format));
-	g_assert_cmpint(format, ==, LODE_VIEW_JSON);
-	g_assert_false(lode_view_format_from_text("yaml", &format));
-	g_assert_cmpint(format, ==, LODE_VIEW_JSON);
-}
-
-static void test_shares(void)
-{
-	double share = 7;
-
-	g_assert_true(lode_view_share_from_text("2%", &share));
-	g_assert_cmpfloat_with_epsilon(share, 0.02, 1e-15);
-	g_assert_true(lode_view_share_from_text("0.5 %", &share));
-	g_assert_cmpfloat_with_epsilon(share, 0.005, 1e-15);
-	g_assert_true(lode_view_share_from_text("0.25", &share));
-	g_assert_cmpfloat(share, ==, 0.25);
-	g_assert_false(lode_view_share_from_text("", &share));
-	g_assert_false(lode_view_share_from_text("nan", &share));
-	g_assert_false(lode_view_share_from_text("3x", &share));
-	g_assert_cmpfloat(share, ==, 0.25);
-}
 
 static void test_pipe_is_plain(void)
 {
@@ -312,8 +286,6 @@ static void test_large_source(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/views/text/format-words", test_format_words);
-	g_test_add_func("/views/text/shares", test_shares);
 	g_test_add_func("/views/text/pipe-is-plain", test_pipe_is_plain);
 	g_test_add_func("/views/text/full-disk", test_full_disk);
 	g_test_add_func("/views/text/harmless", test_harmless);

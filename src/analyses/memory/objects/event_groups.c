@@ -3,7 +3,6 @@
 #include "analyses/memory/objects/event_groups.h"
 
 #include "base/arrays/sort_order.h"
-#include "base/text/words.h"
 #include "model/code.h"
 #include "model/lines/own_lines.h"
 #include "model/memory.h"
@@ -21,11 +20,6 @@ static const char *const by_words[LODE_N_EVENT_BYS] = {
 const char *lode_event_by_to_text(LodeEventBy value)
 {
 	return by_words[value];
-}
-
-int lode_event_by_from_text(const char *text)
-{
-	return lode_word_find(by_words, G_N_ELEMENTS(by_words), text);
 }
 
 bool lode_event_by_is_of_data(LodeEventBy by)

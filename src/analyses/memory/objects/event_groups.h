@@ -24,9 +24,8 @@ typedef enum {
 	LODE_N_EVENT_BYS,
 } LodeEventBy;
 
-/* "instruction", "function", "line", "object", "thread"; −1 for an unknown word. */
+/* "instruction", "function", "line", "object", "thread". */
 const char *lode_event_by_to_text(LodeEventBy value);
-int lode_event_by_from_text(const char *text);
 
 /* Whether it is by accesses, of which each has a thread, and data, not by instructions. */
 bool lode_event_by_is_of_data(LodeEventBy by);
