@@ -43,11 +43,6 @@ const char *lode_event_value_unit(const LodeProfile *profile, uint32_t weight_ev
 	return is_clock(name) ? "ns" : name;
 }
 
-void lode_event_value_append_amount(GString *out, double value)
-{
-	g_string_append(out, LODE_AMOUNT_TEXT(value));
-}
-
 void lode_event_value_append(GString *out, const LodeProfile *profile, uint32_t event, double value)
 {
 	double seconds = value / NS_PER_S;

@@ -14,6 +14,3 @@ const char *lode_event_value_unit(const LodeProfile *profile, uint32_t weight_ev
 /* A value of an event: "0.53 s" of a clock, "1,234" of others, also of LODE_NONE. */
 void lode_event_value_append(
 	GString *out, const LodeProfile *profile, uint32_t event, double value);
-
-/* An amount with three digits, or two where it is tiny. */
-void lode_event_value_append_amount(GString *out, double value);

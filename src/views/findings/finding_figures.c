@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/findings/finding_figures.h"
 
+#include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/causes.h"
 #include "model/code.h"
 #include "model/findings.h"
-#include "views/figures/event_values.h"
 #include "views/figures/inlined_lines.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/declared_columns.h"
@@ -75,7 +75,7 @@ void lode_finding_append_each(GString *out, const LodeFindings *findings,
 		g_string_append(out, "≥ ");
 	else if (findings->is_counted)
 		g_string_append_c(out, '+');
-	lode_event_value_append_amount(out, finding->each);
+	g_string_append(out, LODE_AMOUNT_TEXT(finding->each));
 	if (findings->is_counted)
 		g_string_append_printf(out, " %s", unit);
 	else

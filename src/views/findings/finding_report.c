@@ -353,19 +353,18 @@ static void put_model(const View *self, uint32_t n_shown)
 {
 	const LodeFindings *findings = self->findings;
 	const LodeTerminal *terminal = &self->options->terminal;
-	g_autoptr(GString) base = g_string_new(NULL), explained = g_string_new(NULL);
+	g_autoptr(GString) explained = g_string_new(NULL);
 
 	if (findings->findings->len == 0) {
 		put_nothing(self);
 		return;
 	}
-	lode_event_value_append_amount(base, findings->base);
 	append_explained(self, n_shown, explained);
 	if (findings->is_counted) {
 		lode_display_print(terminal, self->out,
 			"What is below explains %s. Where no finding applies, an instruction costs "
 			"%s %s; 'each' is what comes on top.",
-			explained->str, base->str, self->unit);
+			explained->str, LODE_AMOUNT_TEXT(findings->base), self->unit);
 		return;
 	}
 	lode_display_print(terminal, self->out,

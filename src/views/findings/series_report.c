@@ -4,7 +4,6 @@
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
-#include "views/profile/wait_lines.h"
 
 #include <math.h>
 
@@ -19,28 +18,6 @@ typedef struct {
 	double base_seconds, new_seconds, change, low, high;
 	bool is_told, is_whole;
 } Row;
-
-static LodeStyle append_seconds(double seconds, GString *out)
-{
-	lode_wait_append_time(out, seconds * 1e9);
-	return LODE_STYLE_PLAIN;
-}
-
-static LodeStyle append_base(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return append_seconds(((const Row *)row)->base_seconds, out);
-}
-
-static LodeStyle append_new(
-	const void *row, const LodeTerminal *terminal, GString *out, const void *user_data)
-{
-	(void)terminal;
-	(void)user_data;
-	return append_seconds(((const Row *)row)->new_seconds, out);
-}
 
 /* "+1.2", "−0.3", in percent. */
 static void append_signed(double share, GString *out)
@@ -95,10 +72,8 @@ static LodeStyle append_what(
 static const LodeColumn columns[] = {
 	{"kind", LODE_CELL_TEXT(Row, kind)},
 	{"name", LODE_CELL_TEXT(Row, name)},
-	{"base_seconds", LODE_CELL_NUMBER(Row, base_seconds), .append = append_base, .at = 1,
-		.title = "A"},
-	{"new_seconds", LODE_CELL_NUMBER(Row, new_seconds), .append = append_new, .at = 2,
-		.title = "B"},
+	{"base_seconds", LODE_CELL_TIME(Row, base_seconds), .missing = "–", .at = 1, .title = "A"},
+	{"new_seconds", LODE_CELL_TIME(Row, new_seconds), .missing = "–", .at = 2, .title = "B"},
 	{"change", LODE_CELL_NUMBER(Row, change), .append = append_change, .at = 3},
 	{"low", LODE_CELL_NUMBER(Row, low), .append = append_interval, .at = 4, .title = "between"},
 	{"high", LODE_CELL_NUMBER(Row, high)},

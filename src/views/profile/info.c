@@ -296,11 +296,9 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 		g_autofree char *name = lode_thread_name(time);
 		row = lode_fact_rows_add(rows, "thread", name);
 		row->text = lode_thread_waiting_text(time);
-		g_autoptr(GString) detail = g_string_new(NULL);
-		lode_event_value_append_amount(detail, time->preempted_ns / 1e9);
-		g_string_append_printf(detail, " s of it for a processor, %s switches",
+		row->detail = g_strdup_printf("%s s of it for a processor, %s switches",
+			LODE_AMOUNT_TEXT(time->preempted_ns / 1e9),
 			LODE_COUNT_TEXT(time->switches));
-		row->detail = g_strdup(detail->str);
 	}
 }
 
@@ -439,9 +437,7 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 	double taken = windows->user_seconds + windows->system_seconds;
 	if (taken > 0) { /* a flow file does not say */
 		row = lode_fact_rows_add_number(rows, "windows", "time that they took", taken);
-		g_autoptr(GString) seconds = g_string_new(NULL);
-		lode_event_value_append_amount(seconds, taken);
-		row->amount = g_strconcat(seconds->str, " s", NULL);
+		row->amount = g_strdup_printf("%s s", LODE_AMOUNT_TEXT(taken));
 		row->share = lode_observed_time_share(profile);
 		row->detail = g_strdup(
 			"of the program's processor time, from which it is taken off");

@@ -7,7 +7,6 @@
 #include "model/run/program_run.h"
 #include "model/stacks.h"
 #include "model/waits.h"
-#include "views/profile/wait_lines.h"
 
 enum { MOST_PROGRAMS = 3 };
 
@@ -51,10 +50,9 @@ static void append_times(GString *text, const LodeWaits *waits, double processor
 			text, "%s%s", n > 0 ? ", " : "", program_name(program->name));
 		if (program->processes > 1)
 			g_string_append_printf(text, " ×%.0f", program->processes);
-		g_string_append(
-			text, lode_wait_program_is_estimated(waits, program) ? " about " : " ");
-		lode_wait_append_time(text, program->running_ns);
-		g_string_append(text, n == 0 ? " on processors" : "");
+		g_string_append_printf(text, "%s%s%s",
+			lode_wait_program_is_estimated(waits, program) ? " about " : " ",
+			LODE_TIME_TEXT(program->running_ns), n == 0 ? " on processors" : "");
 	}
 	if (waits->programs->len > n)
 		g_string_append_printf(text, ", %u more", waits->programs->len - n);
@@ -110,10 +108,9 @@ static void append_alone(GString *text, const LodeWaits *waits)
 		if (program_at(waits, i)->alone_ns > most->alone_ns)
 			most = program_at(waits, i);
 	if (running_of(waits) >= PARALLEL * waits->clock_ns &&
-		most->alone_ns >= LONG_ALONE * waits->clock_ns) {
-		g_string_append_printf(text, "; %s ran alone for ", program_name(most->name));
-		lode_wait_append_time(text, most->alone_ns);
-	}
+		most->alone_ns >= LONG_ALONE * waits->clock_ns)
+		g_string_append_printf(text, "; %s ran alone for %s", program_name(most->name),
+			LODE_TIME_TEXT(most->alone_ns));
 }
 
 static void append_shares(GString *text, const LodeProfile *profile)

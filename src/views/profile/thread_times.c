@@ -7,7 +7,6 @@
 #include "model/process.h"
 #include "model/profile.h"
 #include "model/run/unresolved.h"
-#include "views/figures/event_values.h"
 #include "views/figures/profile_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
@@ -144,13 +143,9 @@ static bool is_name_shared(const GArray *rows, uint32_t index)
 
 char *lode_thread_waiting_text(const LodeThreadTime *self)
 {
-	GString *text = g_string_new(NULL);
-
-	lode_event_value_append_amount(text, lode_thread_waiting_ns(self) / NS_PER_S);
-	g_string_append(text, " s of ");
-	lode_event_value_append_amount(text, life_ns(self) / NS_PER_S);
-	g_string_append(text, " s");
-	return g_string_free(text, FALSE);
+	return g_strdup_printf("%s s of %s s",
+		LODE_AMOUNT_TEXT(lode_thread_waiting_ns(self) / NS_PER_S),
+		LODE_AMOUNT_TEXT(life_ns(self) / NS_PER_S));
 }
 
 static char *describe(const GArray *rows, uint32_t index, const LodeTerminal *terminal)

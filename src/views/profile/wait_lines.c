@@ -4,7 +4,6 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/waits.h"
-#include "views/figures/event_values.h"
 #include "views/form/display_text.h"
 #include "views/form/function_name.h"
 #include "views/profile/program_lines.h"
@@ -14,11 +13,6 @@
 /* The share of the time from which on the head speaks of waiting, and of a wait. */
 static const double MUCH_WAITING = 0.1, LEAST_PART = 0.02;
 enum { MOST_PARTS = 3, OBJECT_WIDTH = 40 };
-
-void lode_wait_append_time(GString *out, double ns)
-{
-	g_string_append(out, LODE_TIME_TEXT(ns));
-}
 
 void lode_wait_append_place(GString *out, const LodeWaitPlace *place, const LodeTerminal *terminal)
 {
@@ -99,9 +93,9 @@ static char *describe(const LodeProfile *profile, const GArray *parts, bool is_o
 		waiting += g_array_index(parts, Part, i).ns;
 	if (!(all > 0) || waiting < MUCH_WAITING * all)
 		return g_string_free(text, TRUE);
-	lode_event_value_append_amount(text, waits->clock_ns / 1e9);
-	g_string_append_printf(text, " s by the clock%s: %.0f %% running",
-		is_of_path ? "" : "; of the threads' time", 100 * running / all);
+	g_string_append_printf(text, "%s s by the clock%s: %.0f %% running",
+		LODE_AMOUNT_TEXT(waits->clock_ns / 1e9), is_of_path ? "" : "; of the threads' time",
+		100 * running / all);
 	for (; n < MIN(parts->len, MOST_PARTS); n++) {
 		const Part *part = &g_array_index(parts, Part, n);
 		if (part->ns < LEAST_PART * all)
@@ -121,8 +115,7 @@ static char *describe_programs(
 {
 	GString *text = g_string_new(NULL);
 
-	lode_event_value_append_amount(text, waits->clock_ns / 1e9);
-	g_string_append(text, " s by the clock");
+	g_string_append_printf(text, "%s s by the clock", LODE_AMOUNT_TEXT(waits->clock_ns / 1e9));
 	lode_programs_append_path(text, waits);
 	for (guint n = 0; n < MIN(parts->len, MOST_PARTS); n++) {
 		const Part *part = &g_array_index(parts, Part, n);

@@ -13,8 +13,5 @@
  */
 char *lode_waits_head(const LodeProfile *profile, const LodeTerminal *terminal);
 
-/* "9.42 s", "12 ms", "50 µs"; "–" for no number. */
-void lode_wait_append_time(GString *out, double ns);
-
 /* "post (ledger.c:31)"; nothing is appended where nothing is known. */
 void lode_wait_append_place(GString *out, const LodeWaitPlace *place, const LodeTerminal *terminal);

@@ -3,6 +3,7 @@
 
 #include "analyses/waits/wait_groups.h"
 #include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
 #include "model/waits.h"
 #include "views/form/declared_columns.h"
 #include "views/form/display_text.h"
@@ -134,11 +135,11 @@ static void put_row(const Row *row, const LodeTerminal *terminal, FILE *out)
 	}
 	g_string_append(text, ", ");
 	if (!is_new)
-		lode_wait_append_time(text, row->base_seconds * 1e9);
+		g_string_append(text, LODE_TIME_TEXT(row->base_seconds * 1e9));
 	if (!is_new && !is_gone)
 		g_string_append(text, " → ");
 	if (!is_gone)
-		lode_wait_append_time(text, row->new_seconds * 1e9);
+		g_string_append(text, LODE_TIME_TEXT(row->new_seconds * 1e9));
 	lode_display_print(terminal, out, "%s.", text->str);
 }
 

@@ -203,11 +203,9 @@ static void put_head(const List *self, FILE *out)
 	const LodeTerminal *terminal = &self->options->terminal;
 	g_autoptr(GString) text = g_string_new(NULL);
 
-	lode_wait_append_time(text, waits->clock_ns);
-	g_string_append(text, " by the clock; threads ran ");
-	lode_wait_append_time(text, waits->running_ns);
-	g_string_append(text, " and waited ");
-	lode_wait_append_time(text, waits->waiting_ns);
+	g_string_append_printf(text, "%s by the clock; threads ran %s and waited %s",
+		LODE_TIME_TEXT(waits->clock_ns), LODE_TIME_TEXT(waits->running_ns),
+		LODE_TIME_TEXT(waits->waiting_ns));
 	if (waits->waiting_ns > 0 && waits->seen_ns < (1 - MUCH_UNSEEN) * waits->waiting_ns)
 		g_string_append_printf(text, ", for what is known of %s",
 			LODE_SHARE_TEXT(waits->seen_ns / waits->waiting_ns));
@@ -256,9 +254,8 @@ static void put_idle(const List *self, FILE *out)
 	if (most == NULL)
 		return;
 	g_autofree char *words = lode_wait_group_text(most);
-	lode_wait_append_time(text, all);
-	g_string_append_printf(text, " by %u thread%s, most %s", g_hash_table_size(threads),
-		g_hash_table_size(threads) == 1 ? "" : "s", words);
+	g_string_append_printf(text, "%s by %u thread%s, most %s", LODE_TIME_TEXT(all),
+		g_hash_table_size(threads), g_hash_table_size(threads) == 1 ? "" : "s", words);
 	if (most->place.function != NULL) {
 		g_string_append(text, " at ");
 		lode_wait_append_place(text, &most->place, terminal);
@@ -291,12 +288,9 @@ static void write_text(List *self, LodeListing *listing, FILE *out)
 		lode_listing_write_text(listing, terminal, out);
 	else
 		lode_display_print(terminal, out, "No thread waited for anything but work.");
-	if (left > 0) {
-		g_autoptr(GString) text = g_string_new(NULL);
-		lode_wait_append_time(text, rest);
+	if (left > 0)
 		lode_display_print(terminal, out, "%u more have %s; --limit %u lists them, too.",
-			left, text->str, most + left);
-	}
+			left, LODE_TIME_TEXT(rest), most + left);
 	put_idle(self, out);
 }
 
