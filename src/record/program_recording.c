@@ -196,6 +196,7 @@ static bool sample(Session *self, GError **error)
 		.content.has_kernel = options->has_kernel,
 		.content.has_no_switches = options->has_no_switches,
 		.content.has_waits = is_alone && !options->has_no_waits,
+		.content.has_each_wait = is_alone && options->has_each_wait,
 		.content.has_scripts = is_alone && !options->has_no_scripts,
 		.content.has_call_chains = options->has_call_chains,
 		.content.has_user_registers = has_registers,

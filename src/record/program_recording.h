@@ -44,6 +44,7 @@ typedef struct {
 	bool has_kernel;           /* sample the kernel's code too */
 	bool has_no_switches;      /* record no context switches */
 	bool has_no_waits;         /* do not look at threads that wait */
+	bool has_each_wait;        /* let the kernel tell each wait */
 	bool has_no_scripts;       /* nor at the frames of interpreters */
 	bool has_no_registers;     /* no registers, top of the stack and page faults with samples */
 	bool has_call_chains;      /* with samples the calls that lead there… */

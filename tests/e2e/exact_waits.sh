@@ -16,7 +16,7 @@ export HOME=$work
 needs gcc python3
 needs_sampling
 gcc -g -O2 -pthread "$sources/known_waits.c" -o known_waits 2>err || skip "gcc makes no program"
-"$lode" run -o rests.lode -- ./known_waits rests truth >out 2>err
+"$lode" run --each-wait -o rests.lode -- ./known_waits rests truth >out 2>err
 status=$?
 "$lode" info rests.lode >info 2>>err
 grep -q 'each wait by the kernel' info || skip "the kernel tells this user of no switches"
@@ -45,7 +45,7 @@ with_tracing() {
 if with_tracing true 2>/dev/null; then
 	for kind in condition semaphore; do
 		rm -f truth
-		with_tracing "$lode" run -o woken.lode -- ./known_waits "$kind" truth >out 2>err
+		with_tracing "$lode" run --each-wait -o woken.lode -- ./known_waits "$kind" truth >out 2>err
 		status=$?
 		"$lode" info woken.lode >info 2>>err
 		"$lode" report woken.lode --waits --format json >waits.json 2>>err
@@ -74,7 +74,7 @@ cd theirs || exit 1
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ] &&
 	as_nobody "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
-	as_nobody "$lode" run -o looks.lode -- ../known_waits sleep truth >../out 2>../err
+	as_nobody "$lode" run --each-wait -o looks.lode -- ../known_waits sleep truth >../out 2>../err
 	status=$?
 	"$lode" info looks.lode >../info 2>>../err
 	cd ..

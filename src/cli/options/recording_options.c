@@ -63,6 +63,10 @@ const LodeParameter lode_recording_rows[] = {
 			   "thousand a second: no latency, no times of threads"},
 	{"no-waits", LODE_FLAG(Options, recording.has_no_waits), .is_rare = true,
 		.summary = "do not look at threads that wait: no causes of waiting"},
+	{"each-wait", LODE_FLAG(Options, recording.has_each_wait), .is_rare = true,
+		.excludes = "no-waits no-switches",
+		.summary = "let the kernel tell the place of each wait, and who ended it, where it "
+			   "may (root, CAP_PERFMON; tracefs); a switch then costs twice as much"},
 	{"native", LODE_FLAG(Options, recording.has_no_scripts), .is_rare = true,
 		.summary = "show the interpreter's own functions, not those of the script that it "
 			   "runs"},

@@ -68,6 +68,10 @@ static const LodeParameter rows[] = {
 			   "thousand a second: no latency, no times of threads"},
 	{"no-waits", LODE_FLAG(Options, has_no_waits),
 		.summary = "do not look at threads that wait: no causes of waiting"},
+	{"each-wait", LODE_FLAG(Options, sampler.content.has_each_wait),
+		.excludes = "no-waits no-switches",
+		.summary = "let the kernel tell the place of each wait, and who ended it, where it "
+			   "may (root, CAP_PERFMON; tracefs); a switch then costs twice as much"},
 	{"native", LODE_FLAG(Options, has_no_scripts),
 		.summary = "do not look at the frames of interpreters: their own functions are "
 			   "recorded, not those of the script"},

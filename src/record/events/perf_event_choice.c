@@ -563,7 +563,7 @@ static LodePerfChoice *switching_choice(const Chooser *self, bool has_data)
 	attr.context_switch = 1;
 	attr.mmap2 = attr.mmap_data = has_data;
 	struct perf_event_attr each = attr;
-	if (self->options->content.has_waits)
+	if (self->options->content.has_each_wait)
 		lode_switch_samples_ask(&each);
 	bool is_each = each.sample_regs_user != 0 && probe(self->kernel, &each) == 0;
 	if (!is_each && probe(self->kernel, &attr) != 0)
@@ -756,6 +756,10 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	LodePerfChoice *waking = switching != NULL && switching->attr.sample_regs_user != 0
 	                                 ? waking_choice(&chooser)
 	                                 : NULL;
+	if (options->content.has_each_wait &&
+		(switching == NULL || switching->attr.sample_regs_user == 0))
+		lode_perf_note(
+			note, "the kernel lets no switch be sampled here: waits are looked at");
 	if (switching != NULL)
 		g_ptr_array_add(choices, switching);
 	if (waking != NULL)

@@ -28,11 +28,12 @@ typedef struct {
 
 /* What is recorded of and beside the samples. */
 typedef struct {
-	bool has_kernel;        /* the kernel's code too, or else an error; events that have
-	                           modifiers are sampled as these say */
-	bool has_no_switches;   /* context switches are not recorded */
-	bool has_waits;         /* threads that wait are looked at, with switches */
-	bool has_scripts;       /* and threads that run a script */
+	bool has_kernel;      /* the kernel's code too, or else an error; events that have
+	                         modifiers are sampled as these say */
+	bool has_no_switches; /* context switches are not recorded */
+	bool has_waits;       /* threads that wait are looked at, with switches */
+	bool has_each_wait;   /* each switch is a sample, too, and who wakes whom, where allowed */
+	bool has_scripts;     /* and threads that run a script */
 	bool has_branch_stacks; /* -b */
 	bool has_call_chains;   /* by frame pointers, of the program's own calls */
 	bool has_user_registers;
