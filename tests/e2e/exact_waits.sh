@@ -18,8 +18,8 @@ needs_sampling
 gcc -g -O2 -pthread "$sources/known_waits.c" -o known_waits 2>err || skip "gcc makes no program"
 "$lode" run --each-wait -o rests.lode -- ./known_waits rests truth >out 2>err
 status=$?
-"$lode" info rests.lode >info 2>>err
-grep -q 'each wait by the kernel' info || skip "the kernel tells this user of no switches"
+"$lode" info rests.lode >about 2>>err
+grep -q 'each wait by the kernel' about || skip "the kernel tells this user of no switches"
 
 echo 1..5
 
@@ -47,13 +47,15 @@ if with_tracing true 2>/dev/null; then
 		rm -f truth
 		with_tracing "$lode" run --each-wait -o woken.lode -- ./known_waits "$kind" truth >out 2>err
 		status=$?
-		"$lode" info woken.lode >info 2>>err
-		"$lode" report woken.lode --waits --format json >waits.json 2>>err
-		"$lode" report woken.lode --format json >report.json 2>>err
+		{
+			"$lode" info woken.lode >about
+			"$lode" report woken.lode --waits --format json >waits.json
+			"$lode" report woken.lode --format json >report.json
+		} 2>>err
 		check "who ended it: $kind" "$(status_is 0)" \
-			"$(holds grep -q 'each wait by the kernel, with who ended it' info)" \
+			"$(holds grep -q 'each wait by the kernel, with who ended it' about)" \
 			"$(python3 "$sources/known_waits.py" "$kind" truth waits.json report.json 2>&1)" \
-			"$(grep -q 'lost' info || holds python3 -c 'import json
+			"$(grep -q 'lost' about || holds python3 -c 'import json
 waits = json.load(open("waits.json"))
 assert waits["has_path"] and waits["path_sure"] > 0.9, waits["path_sure"]' 2>&1)"
 	done
@@ -76,9 +78,9 @@ if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1
 	as_nobody "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
 	as_nobody "$lode" run --each-wait -o looks.lode -- ../known_waits sleep truth >../out 2>../err
 	status=$?
-	"$lode" info looks.lode >../info 2>>../err
+	"$lode" info looks.lode >../about 2>>../err
 	cd ..
-	check "an ordinary user" "$(status_is 0)" "$(holds grep -q 'by looks at threads' info)"
+	check "an ordinary user" "$(status_is 0)" "$(holds grep -q 'by looks at threads' about)"
 else
 	echo "ok $((number + 1)) - an ordinary user # SKIP all users are told, or nobody can record"
 fi

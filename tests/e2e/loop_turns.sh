@@ -25,12 +25,12 @@ for seconds in 1 2 4 6; do
 	"$lode" run --probes 10% -o x.lode -- ./turns $seconds hash divide >truth 2>err
 	status=$?
 	[ -e x.lode ] || skip "sampling is not allowed here"
-	"$lode" info x.lode >info
-	grep -q 'breakpoint hits' info || skip "breakpoints do not work here"
+	"$lode" info x.lode >about
+	grep -q 'breakpoint hits' about || skip "breakpoints do not work here"
 	[ -z "$(time_of hash)" ] || [ -z "$(time_of divide)" ] || break
 done
 
-hits=$(sed -n 's/^ *breakpoint hits *\([0-9,]*\).*/\1/p' info | tr -d ,)
+hits=$(sed -n 's/^ *breakpoint hits *\([0-9,]*\).*/\1/p' about | tr -d ,)
 [ "${hits:-0}" -ge 1000 ] || skip "the machine is too busy for breakpoints"
 
 # The program's own time has what samples cost, and other programs take caches and cores from both.
@@ -43,5 +43,5 @@ is_near() {
 check 'the program is recorded' "$(status_is 0)"
 check 'a loop in calls of a microsecond has its time, by breakpoints' "$(is_near hash)"
 check 'so has one of divisions' "$(is_near divide)"
-check 'the share of such loops is told' "$(holds grep -q 'loops with a time' info)"
+check 'the share of such loops is told' "$(holds grep -q 'loops with a time' about)"
 echo "1..$number"
