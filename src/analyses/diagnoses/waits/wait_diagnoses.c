@@ -18,12 +18,12 @@ static const double MUCH_SAVED = 0.1;
 enum { HERD_THREADS = 4, HERD_WAITS = 1000 };
 static const double HERD_RUN_NS = 20e3;
 
-/* The longest waits for an answer take about so long, and most of the time is in such: the receiver
- * delays its acknowledgement by 40 ms (TCP_DELACK_MIN), for which the sender's next small packet
- * waits (RFC 896, RFC 1122). Between them are short waits, as for a message's second part; what
- * takes other times is the peer's own work. */
-static const double DELAYED_FROM_NS = 35e6, DELAYED_TO_NS = 60e6, LEAST_MEAN = 1.0 / 3,
-		    ONE_DELAY_FROM_NS = 38e6, ONE_DELAY_TO_NS = 50e6, MOSTLY_DELAYED = 0.6;
+/* Most of the time is in waits of about so long: the receiver delays its acknowledgement by 40 ms
+ * (TCP_DELACK_MIN), for which the sender's next small packet waits (RFC 896, RFC 1122). Between
+ * them are short waits, as for a message's second part, and now and then a long one, as of a thread
+ * that is not given a processor; what takes other times is the peer's own work. */
+static const double ONE_DELAY_FROM_NS = 38e6, ONE_DELAY_TO_NS = 50e6, MOSTLY_DELAYED = 0.6,
+		    GOOD_PART = 0.25;
 
 /* --- words for the rules --- */
 
@@ -57,26 +57,46 @@ static bool is_herd(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle
 	       run_after_wait(self, bundle) < HERD_RUN_NS;
 }
 
+/* Of the waits of a thread's: nanoseconds in all, and in those of one delay. */
+typedef struct {
+	double all, delayed;
+} Answers;
+
+/* One thread is enough, with a good part of the waiting: where both ends are in the program, the
+ * other end waits for that delay and for what this one does then. */
 static bool is_delayed(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
 	const GArray *slices = self->waits->slices;
-	double all = 0, delayed = 0;
+	g_autoptr(GHashTable)
+		threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	GHashTableIter at;
+	gpointer value;
+	double all = 0;
+	bool is_one = false;
 
-	if (bundle->longest_ns < DELAYED_FROM_NS || bundle->longest_ns > DELAYED_TO_NS ||
-		lode_wait_bundle_mean(bundle) < LEAST_MEAN * bundle->longest_ns)
-		return false;
 	for (guint i = 0; i < slices->len; i++) {
 		const LodeWaitSlice *slice = &LODE_AT(slices, LodeWaitSlice, i);
 		const uint64_t key = (uint64_t)slice->pid << 32 | slice->tid;
 		if (slice->kind != bundle->first->reason ||
 			!g_hash_table_contains(bundle->threads, &key))
 			continue;
-		bool is_one = slice->time_ns >= ONE_DELAY_FROM_NS &&
-		              slice->time_ns <= ONE_DELAY_TO_NS;
+		Answers *answers = g_hash_table_lookup(threads, &key);
+		if (answers == NULL) {
+			answers = g_new0(Answers, 1);
+			g_hash_table_insert(threads, g_memdup2(&key, sizeof(key)), answers);
+		}
+		answers->all += slice->time_ns;
+		if (slice->time_ns >= ONE_DELAY_FROM_NS && slice->time_ns <= ONE_DELAY_TO_NS)
+			answers->delayed += slice->time_ns;
 		all += slice->time_ns;
-		delayed += is_one ? slice->time_ns : 0;
 	}
-	return delayed >= MOSTLY_DELAYED * all;
+	g_hash_table_iter_init(&at, threads);
+	while (g_hash_table_iter_next(&at, NULL, &value)) {
+		const Answers *answers = value;
+		is_one |= answers->delayed > GOOD_PART * all &&
+		          answers->delayed >= MOSTLY_DELAYED * answers->all;
+	}
+	return is_one;
 }
 
 /* So many threads that live so long at most, and are waited for by about as many waits. */

@@ -405,21 +405,22 @@ static void test_event_loop(void)
 	}
 }
 
-/* An answer after 40 ms may be one that is delayed; one that takes other times is the peer's work.
- */
+/* An answer after 40 ms may be one that is delayed, whatever the longest one takes; one that takes
+ * other times is the peer's work. */
 static void test_delayed_answers(void)
 {
 	static const struct {
-		double milliseconds;
+		double milliseconds, longest;
 		const char *remedy;
-	} cases[] = {{41, "Send a request in one piece"}, {25, "Send requests side by side"}};
+	} cases[] = {{41, 45, "Send a request in one piece"},
+		{41, 64, "Send a request in one piece"}, {25, 45, "Send requests side by side"}};
 
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
 		LodeWait row = wait_of(
 			profile, LODE_WAIT_SOCKET, "tcp 127.0.0.1:80", "ask", 10, 0.8);
 		row.count = 40;
-		row.longest_ns = 0.045 * S;
+		row.longest_ns = cases[i].longest * 1e6;
 		made_wait(profile, row, NAN, 0.8 * S);
 		for (guint k = 0; k < 20; k++) {
 			const LodeWaitSlice slice = {.pid = 1,
@@ -434,6 +435,41 @@ static void test_delayed_answers(void)
 		g_assert_cmpuint(all->diagnoses->len, ==, 1);
 		g_test_message("%s", lode_diagnoses_at(all, 0)->remedy);
 		g_assert_true(g_str_has_prefix(lode_diagnoses_at(all, 0)->remedy, cases[i].remedy));
+	}
+}
+
+static void add_answers(LodeProfile *profile, uint32_t tid, double milliseconds)
+{
+	LodeWait row = wait_of(profile, LODE_WAIT_SOCKET, "tcp 127.0.0.1:80", "ask", tid, 0.8);
+
+	row.count = 20;
+	row.longest_ns = milliseconds * 1e6;
+	made_wait(profile, row, NAN, 0.8 * S);
+	for (guint k = 0; k < 20; k++) {
+		const LodeWaitSlice slice = {.pid = 1,
+			.tid = tid,
+			.begin_ns = k * 100000000,
+			.end_ns = k * 100000000 + 80000000,
+			.kind = LODE_WAIT_SOCKET,
+			.time_ns = milliseconds * 1e6};
+		g_array_append_val(profile->waits->slices, slice);
+	}
+}
+
+/* Of a connection within a program, one end waits for the delay, the other for that and for what
+ * the first does then. */
+static void test_delayed_at_one_end(void)
+{
+	for (int is_delayed = 0; is_delayed < 2; is_delayed++) {
+		g_autoptr(LodeProfile) profile = profile_new(0.1, true);
+		add_answers(profile, 10, is_delayed ? 41 : 30);
+		add_answers(profile, 11, 57);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_test_message("%s", lode_diagnoses_at(all, 0)->remedy);
+		g_assert_cmpint(g_str_has_prefix(lode_diagnoses_at(all, 0)->remedy,
+					"Send a request in one piece"),
+			==, is_delayed);
 	}
 }
 
@@ -1493,6 +1529,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/wait_diagnoses/for-unseen", test_for_unseen);
 	g_test_add_func("/wait_diagnoses/event-loop", test_event_loop);
 	g_test_add_func("/wait_diagnoses/delayed-answers", test_delayed_answers);
+	g_test_add_func("/wait_diagnoses/delayed-at-one-end", test_delayed_at_one_end);
 	g_test_add_func("/wait_diagnoses/inferred-holder", test_inferred_holder);
 	g_test_add_func("/wait_diagnoses/hotspot", test_hotspot);
 	g_test_add_func("/wait_diagnoses/without-place", test_without_place);
