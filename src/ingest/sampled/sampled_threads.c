@@ -745,7 +745,7 @@ static void stop(Following *self, uint64_t time_ns, bool is_preempted)
 	self->is_preempted = is_preempted;
 	self->gap_kind = is_preempted ? LODE_GAP_READY : LODE_GAP_WAIT;
 	self->is_held = self->all->held != NULL &&
-	                lode_window_times_has(self->all->held, self->time.tid, time_ns);
+	                lode_window_times_has_stopped(self->all->held, self->time.tid, time_ns);
 }
 
 static void start(Following *self, uint64_t time_ns)

@@ -73,8 +73,8 @@ static bool is_wanted(void *data, const LodeWindowHead *window)
 	const LodeWindowReading *self = data;
 	const LodeWindowLogOptions *options = self->options;
 
-	lode_window_times_add(
-		options->times, window->tid, window->begin_ns, window->end_ns, self->running);
+	lode_window_times_add(options->times, window->tid, window->begin_ns, window->end_ns,
+		self->running, (window->flags & LODE_WINDOW_IS_PROBES) == 0);
 	return options->is_wanted == NULL ||
 	       options->is_wanted(options->data, self->pid, window->begin_ns);
 }

@@ -9,6 +9,7 @@ enum { MAX_TIMES = 1 << 22 }; /* 10 days with 5 windows a second */
 
 typedef struct {
 	uint64_t begin_ns, end_ns; /* the end with the return */
+	uint64_t stopped_until_ns; /* the same where it stops the thread, else 0 */
 	double running_ns;
 	uint32_t tid;
 } Time;
@@ -23,12 +24,14 @@ void lode_window_times_clear(LodeWindowTimes *self)
 	g_clear_pointer(&self->times, g_array_unref);
 }
 
-void lode_window_times_add(
-	LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, double running)
+void lode_window_times_add(LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns,
+	double running, bool stops)
 {
+	uint64_t until_ns = MAX(end_ns, end_ns + LODE_WINDOW_RETURN_NS); /* if it is absurd */
 	const Time time = {
 		begin_ns,
-		MAX(end_ns, end_ns + LODE_WINDOW_RETURN_NS), /* if it is absurd */
+		until_ns,
+		stops ? until_ns : 0,
 		running * (double)(end_ns - begin_ns),
 		tid,
 	};
@@ -46,18 +49,35 @@ void lode_window_times_freeze(LodeWindowTimes *self)
 	for (guint i = 1; i < self->times->len; i++) {
 		const Time *before = &LODE_AT(self->times, Time, i - 1);
 		Time *time = &LODE_AT(self->times, Time, i);
-		if (time->tid == before->tid)
-			time->end_ns = MAX(time->end_ns, before->end_ns);
+		if (time->tid != before->tid)
+			continue;
+		time->end_ns = MAX(time->end_ns, before->end_ns);
+		time->stopped_until_ns = MAX(time->stopped_until_ns, before->stopped_until_ns);
 	}
 }
 
-bool lode_window_times_has(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns)
+/* The last window of a thread that began until then; NULL: there is none. */
+static const Time *last_before(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns)
 {
 	const Time *times = (const Time *)(const void *)self->times->data;
 	guint after = LODE_PARTITION_POINT(self->times->len, i,
 		times[i].tid < tid || (times[i].tid == tid && times[i].begin_ns <= time_ns));
 
-	return after > 0 && times[after - 1].tid == tid && time_ns < times[after - 1].end_ns;
+	return after > 0 && times[after - 1].tid == tid ? &times[after - 1] : NULL;
+}
+
+bool lode_window_times_has(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns)
+{
+	const Time *time = last_before(self, tid, time_ns);
+
+	return time != NULL && time_ns < time->end_ns;
+}
+
+bool lode_window_times_has_stopped(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns)
+{
+	const Time *time = last_before(self, tid, time_ns);
+
+	return time != NULL && time_ns < time->stopped_until_ns;
 }
 
 double lode_window_times_running(

@@ -26,15 +26,19 @@ typedef struct {
 void lode_window_times_init(LodeWindowTimes *self);
 void lode_window_times_clear(LodeWindowTimes *self);
 
-/* Adds a window, in any order; `running`: the share of its time in which the thread ran. */
-void lode_window_times_add(
-	LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, double running);
+/* Adds a window, in any order; `running`: the share of its time in which the thread ran; `stops`:
+ * its steps stop the thread, as hits of breakpoints do not. */
+void lode_window_times_add(LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns,
+	double running, bool stops);
 
 /* Sorts them, once all are added. */
 void lode_window_times_freeze(LodeWindowTimes *self);
 
 /* Whether a thread was in a window then, or returned from one. */
 bool lode_window_times_has(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns);
+
+/* Likewise, in one that stops it: when it does not run then, that is no wait of its own. */
+bool lode_window_times_has_stopped(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns);
 
 /* For how long a thread ran in windows that began in [begin_ns, end_ns]. */
 double lode_window_times_running(

@@ -172,7 +172,7 @@ static void test_windows(Fixture *self, const void *data)
 {
 	(void)data;
 	self->clock.period_ns = 0;
-	lode_window_times_add(&self->windows, 1, 1500, 1600, 1);
+	lode_window_times_add(&self->windows, 1, 1500, 1600, 1, true);
 	lode_window_times_freeze(&self->windows);
 	add(self, (Sample){1, 1000, 7, 500, 1});
 	add(self, (Sample){1, 2000, 7, 500, 1});

@@ -255,7 +255,8 @@ static void test_woken(void)
 	assert_ms(life_at(&made, 0)->ready_ns, 3 + 1);
 }
 
-/* The stops of a thread that is executed step by step are no waits of its own. */
+/* The stops of a thread that is executed step by step are no waits of its own; those that it begins
+ * while it has breakpoints are. */
 static void test_held(void)
 {
 	g_auto(Recording) made;
@@ -268,8 +269,11 @@ static void test_held(void)
 	look(&made, 5, 5);
 	const LodePerfRecord first = record_of(&made, LODE_PERF_SWITCH, 30);
 	const LodePerfRecord last = record_of(&made, LODE_PERF_SWITCH, 34);
-	lode_window_times_add(&held, first.tid, first.time_ns, last.time_ns, 0.5);
-	lode_window_times_add(&held, first.tid + 1, 0, last.time_ns, 0.5);
+	lode_window_times_add(&held, first.tid, first.time_ns, last.time_ns, 0.5, true);
+	lode_window_times_add(&held, first.tid + 1, 0, last.time_ns, 0.5, true);
+	const LodePerfRecord armed = record_of(&made, LODE_PERF_SWITCH, 39);
+	const LodePerfRecord disarmed = record_of(&made, LODE_PERF_SWITCH, 45);
+	lode_window_times_add(&held, first.tid, armed.time_ns, disarmed.time_ns, 0.5, false);
 	lode_window_times_freeze(&held);
 	add_gap(&made, 31, 32);
 	look(&made, 31.5, 5);

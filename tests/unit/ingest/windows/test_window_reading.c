@@ -272,6 +272,7 @@ static void test_chosen_processes(Fixture *self, const void *data)
 typedef struct {
 	uint32_t tid;
 	uint64_t begin_ns, end_ns;
+	bool stops;
 } Interval;
 
 /* Intervals that overlap, lie in each other and are far apart, against a look at each. */
@@ -286,16 +287,16 @@ static void test_times(void)
 	for (int i = 0; i < n; i++) {
 		uint64_t begin_ns = (uint64_t)random_int_range(0, RANGE);
 		uint64_t length = (uint64_t)random_int_range(0, random_bit() ? 1000 : RANGE / 4);
-		intervals[i] = (Interval){
-			(uint32_t)random_int_range(1, 6), begin_ns, begin_ns + length};
-		lode_window_times_add(
-			&times, intervals[i].tid, intervals[i].begin_ns, intervals[i].end_ns, 0.5);
+		intervals[i] = (Interval){(uint32_t)random_int_range(1, 6), begin_ns,
+			begin_ns + length, random_bit()};
+		lode_window_times_add(&times, intervals[i].tid, intervals[i].begin_ns,
+			intervals[i].end_ns, 0.5, intervals[i].stops);
 	}
 	lode_window_times_freeze(&times);
 	for (unsigned round = 0; round < random_rounds(3000, 30000); round++) {
 		uint32_t tid = (uint32_t)random_int_range(0, 7);
 		uint64_t time_ns = (uint64_t)random_int_range(0, 2 * RANGE);
-		bool is_in = false;
+		bool is_in = false, is_stopped = false;
 		if (n > 0 && random_bit()) { /* at a border */
 			const Interval *interval = &intervals[random_int_range(0, n)];
 			tid = interval->tid;
@@ -303,10 +304,14 @@ static void test_times(void)
 						: interval->end_ns + LODE_WINDOW_RETURN_NS) -
 			          (uint64_t)random_bit();
 		}
-		for (int i = 0; i < n; i++)
-			is_in |= intervals[i].tid == tid && intervals[i].begin_ns <= time_ns &&
-			         time_ns < intervals[i].end_ns + LODE_WINDOW_RETURN_NS;
+		for (int i = 0; i < n; i++) {
+			bool has = intervals[i].tid == tid && intervals[i].begin_ns <= time_ns &&
+			           time_ns < intervals[i].end_ns + LODE_WINDOW_RETURN_NS;
+			is_in |= has;
+			is_stopped |= has && intervals[i].stops;
+		}
 		g_assert_true(lode_window_times_has(&times, tid, time_ns) == is_in);
+		g_assert_true(lode_window_times_has_stopped(&times, tid, time_ns) == is_stopped);
 		uint64_t until_ns = time_ns + (uint64_t)random_int_range(0, RANGE);
 		double ran_ns = 0;
 		for (int i = 0; i < n; i++)
