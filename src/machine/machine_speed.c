@@ -181,26 +181,18 @@ void lode_speed_meter_update(LodeSpeedMeter *self)
 		thin_out(self);
 }
 
-static double median_of(GArray *values)
-{
-	g_array_sort(values, lode_compare_doubles);
-	return (g_array_index(values, double, (values->len - 1) / 2) +
-		       g_array_index(values, double, values->len / 2)) /
-	       2;
-}
-
 /* The median of values above 0, and their scatter. */
 static void find_median(GArray *values, double *out_median, double *out_scatter)
 {
 	const double sigma_of_mad = 1.4826;
-	double median = median_of(values);
+	double median = lode_median((double *)(void *)values->data, values->len);
 
 	for (guint i = 0; i < values->len; i++) {
 		double *value = &g_array_index(values, double, i);
 		*value = fabs(log(*value / median));
 	}
 	*out_median = median;
-	*out_scatter = sigma_of_mad * median_of(values);
+	*out_scatter = sigma_of_mad * lode_median((double *)(void *)values->data, values->len);
 }
 
 LodeMachineSpeed lode_speed_meter_end(const LodeSpeedMeter *self, uint64_t program_ns)

@@ -6,8 +6,6 @@
 #include <glib.h>
 #include <math.h>
 
-LODE_ORDER(compare_values, double, (*left > *right) - (*left < *right))
-
 /* The means of all two differences, each with itself too, in rising order. */
 static GArray *means_of(const double *differences, size_t n)
 {
@@ -18,7 +16,7 @@ static GArray *means_of(const double *differences, size_t n)
 			double mean = (differences[i] + differences[k]) / 2;
 			g_array_append_val(means, mean);
 		}
-	g_array_sort(means, compare_values);
+	g_array_sort(means, lode_compare_doubles);
 	return means;
 }
 
@@ -49,13 +47,9 @@ LodePairedChange lode_paired_change(const double *differences, size_t n, double 
 	g_autoptr(GArray) means = means_of(differences, n);
 	double outside;
 	size_t out = left_out(n, confidence, &outside);
-	guint half = means->len / 2;
-	double upper = g_array_index(means, double, half);
 
 	return (LodePairedChange){
-		.middle = means->len % 2 == 1
-	                          ? upper
-	                          : (g_array_index(means, double, half - 1) + upper) / 2,
+		.middle = lode_median((double *)(void *)means->data, means->len),
 		.low = g_array_index(means, double, out),
 		.high = g_array_index(means, double, means->len - 1 - out),
 		.confidence = 1 - 2 * outside,

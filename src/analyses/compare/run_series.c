@@ -178,7 +178,6 @@ bool lode_run_series_add(LodeRunSeries *self, const LodeProfile *const profiles[
 
 /* --- what changed --- */
 
-LODE_ORDER(compare_seconds, double, (*left > *right) - (*left < *right))
 LODE_ORDER(compare_rows, LodeSeriesRow, LODE_ASCENDING(kind),
 	(fabs(left->change.middle) < fabs(right->change.middle)) -
 		(fabs(left->change.middle) > fabs(right->change.middle)),
@@ -187,15 +186,8 @@ LODE_ORDER(compare_rows, LodeSeriesRow, LODE_ASCENDING(kind),
 static double median_of(const GArray *seconds)
 {
 	g_autoptr(GArray) sorted = g_array_copy((GArray *)seconds);
-	guint half = sorted->len / 2;
 
-	g_array_sort(sorted, compare_seconds);
-	if (sorted->len == 0)
-		return 0;
-	return sorted->len % 2 == 1 ? g_array_index(sorted, double, half)
-	                            : (g_array_index(sorted, double, half - 1) +
-					      g_array_index(sorted, double, half)) /
-	                                      2;
+	return lode_median((double *)(void *)sorted->data, sorted->len);
 }
 
 static double seconds_at(const LodeSeriesRow *self, int side, guint pair)

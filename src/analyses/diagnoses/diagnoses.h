@@ -107,7 +107,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDiagnoses, lode_diagnoses_free)
 /* One without places and texts, whose low is NAN; never NULL. Takes a copy of `cause`. */
 LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope);
 
-/* Of one that has none yet; copied, NULL: there is none. */
+/* Gives texts to a diagnosis that has none yet: copies of these; NULL: it has no such text. */
 void lode_diagnosis_set_texts(
 	LodeDiagnosis *self, const char *explanation, const char *remedy, const char *source);
 void lode_diagnosis_free(LodeDiagnosis *self);

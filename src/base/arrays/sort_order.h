@@ -16,7 +16,9 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* −1, 0 or 1: left is below right, equal, above. Their difference may not fit into an int. */
@@ -83,6 +85,15 @@ static inline int lode_compare_doubles(const void *a, const void *b)
 	double left = *(const double *)a, right = *(const double *)b;
 
 	return (left > right) - (left < right);
+}
+
+/* The middle value, or the mean of both middle ones, of `n` values, which it sorts; 0 for none. */
+static inline double lode_median(double *values, size_t n)
+{
+	if (n == 0)
+		return 0;
+	qsort(values, n, sizeof(*values), lode_compare_doubles);
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
 static inline int lode_compare_doubles_descending(const void *a, const void *b)

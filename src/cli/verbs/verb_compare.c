@@ -96,13 +96,16 @@ static char *path_of(const Comparing *self, int side, unsigned number)
 	return g_strdup_printf("%s/%c%u.lode", self->folder->path, "ab"[side], number + 1);
 }
 
-/* The end of what a run wrote on standard error, for a message. */
-static const char *last_words(const char *text)
+/* The end of what a run wrote on standard error, which may be anything, for a message; the caller
+ * frees it. */
+static char *last_words(GBytes *said)
 {
-	size_t size = strlen(text);
-	const char *end = size > LAST_WORDS ? text + size - LAST_WORDS : text;
+	size_t size;
+	const char *text = g_bytes_get_data(said, &size);
+	size_t left_out = size > LAST_WORDS ? size - LAST_WORDS : 0;
 
-	return g_utf8_validate(end, -1, NULL) ? end : "";
+	return size > 0 ? g_strchomp(g_utf8_make_valid(text + left_out, (gssize)(size - left_out)))
+	                : g_strdup("");
 }
 
 static bool check_run(const Comparing *self, int side, unsigned number, GSubprocess *process,
@@ -133,24 +136,23 @@ static bool run_once(const Comparing *self, int side, unsigned number, GError **
 {
 	g_autofree char *path = path_of(self, side, number),
 			*lode = g_file_read_link("/proc/self/exe", error);
-	g_autoptr(GPtrArray) words = g_ptr_array_new();
-	g_autofree char *said = NULL;
+	g_autoptr(GPtrArray) command = g_ptr_array_new();
+	g_autoptr(GBytes) said = NULL;
 
 	if (lode == NULL)
 		return false;
 	const char *const first[] = {lode, "run", "--report", "/dev/null", "-o", path, "--", NULL};
 	for (size_t i = 0; first[i] != NULL; i++)
-		g_ptr_array_add(words, (void *)first[i]);
+		g_ptr_array_add(command, (void *)first[i]);
 	for (char **at = self->commands[side]; *at != NULL; at++)
-		g_ptr_array_add(words, *at);
-	g_ptr_array_add(words, NULL);
-	g_autoptr(GSubprocess) process = g_subprocess_newv((const char *const *)words->pdata,
+		g_ptr_array_add(command, *at);
+	g_ptr_array_add(command, NULL);
+	g_autoptr(GSubprocess) process = g_subprocess_newv((const char *const *)command->pdata,
 		G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_PIPE, error);
-	if (process == NULL ||
-		!g_subprocess_communicate_utf8(process, NULL, NULL, NULL, &said, error))
+	if (process == NULL || !g_subprocess_communicate(process, NULL, NULL, NULL, &said, error))
 		return false;
-	return check_run(self, side, number, process,
-		said != NULL ? last_words(g_strchomp(said)) : "", error);
+	g_autofree char *words = last_words(said);
+	return check_run(self, side, number, process, words, error);
 }
 
 /* The second of each other pair begins, so that what one run does to the next is on both sides. */
@@ -247,7 +249,7 @@ const LodeVerb lode_verb_compare = {
 		"change is "
 		"listed if it has one direction in all pairs and half a percent of the time at "
 		"least. "
-		"Where there is no difference, it says above what size it would have been seen.\n"
+		"Where there is none, it says how large a difference may be that was not seen.\n"
 		"\n"
 		"What the commands write on standard output is dropped; their input is empty. "
 		"'lode diff' compares two profiles that are there already.\n"

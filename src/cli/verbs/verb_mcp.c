@@ -524,8 +524,8 @@ static void answer_line(const char *text, FILE *out)
 	}
 }
 
-/* Reads up to a line break or the end; false: there is no more. What is beyond the limit is
- * dropped. */
+/* Reads the next line; false at the end of the input. A line beyond the limit is read and dropped.
+ */
 static bool read_line(FILE *in, GString *line, bool *out_is_whole)
 {
 	int byte;

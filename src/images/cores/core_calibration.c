@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What a chain goes through besides classes of instructions. */
+/* Steps of a chain that are no class of instructions. */
 enum {
 	STORED = LODE_N_CLASSES,
 	STORED_INDEXED,
@@ -101,8 +101,8 @@ double lode_core_table_cycles(const LodeCore *self, LodeCoreFigure figure)
 	return sum;
 }
 
-/* What a figure may be off a whole number that it is: this share, at least and at most so many
- * cycles. */
+/* A measured latency counts as a whole number of cycles if it is this near: within this share, but
+ * within so many cycles at least and at most. */
 static const double OFF_SHARE = 0.03, OFF_LEAST = 0.05, OFF_MOST = 0.15;
 
 static double clocks_of(double cycles)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was measured of a core instead of what the table of its family says.
+ * Latencies that were measured on a core, in place of those of its family's table.
  *
  *   measured   integer to double and back: 12       table   convert-from-integer 7, to-integer 7
  *                                                   taken                        6,            6

@@ -85,8 +85,6 @@ void lode_window_periods_free(LodeWindowPeriods *self)
 	g_free(self);
 }
 
-LODE_ORDER(compare_gaps, double, lode_compare_doubles(left, right))
-
 /* Of the gaps up to a limit. */
 typedef struct {
 	double mean;
@@ -104,12 +102,6 @@ static Mean mean_of(const GArray *gaps, double limit_ns)
 		}
 	of.mean /= MAX(of.n, 1);
 	return of;
-}
-
-static double median_of(GArray *gaps)
-{
-	g_array_sort(gaps, compare_gaps);
-	return LODE_AT(gaps, double, gaps->len / 2);
 }
 
 /* The gaps from the first instruction to the second, and from that one to the next first. */
@@ -150,8 +142,8 @@ static void end_burst(LodeWindowPeriods *self)
 		return;
 	/* Where turns are short, those with an interrupt stand out; else these fall into gaps of
 	 * both kinds. */
-	double median_ns = median_of(self->gaps[1]);
-	burst.hit_ns = median_of(self->gaps[0]);
+	double median_ns = lode_median((double *)(void *)self->gaps[1]->data, self->gaps[1]->len);
+	burst.hit_ns = lode_median((double *)(void *)self->gaps[0]->data, self->gaps[0]->len);
 	double turn_ns = MAX(median_ns - burst.hit_ns, 0);
 	double limit_ns = median_ns + MAX(INTERRUPT_NS, MOST_TURNS * turn_ns);
 	Mean of_hit = mean_of(self->gaps[0], limit_ns), of_turn = mean_of(self->gaps[1], limit_ns);

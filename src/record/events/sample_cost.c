@@ -21,12 +21,6 @@ enum {
 /* Programs differ in what an interrupt costs them, by what it takes from their caches. */
 static const double OTHER_PROGRAM = 0.05;
 
-static double median(double *numbers, size_t n)
-{
-	qsort(numbers, n, sizeof(double), lode_compare_doubles);
-	return (numbers[(n - 1) / 2] + numbers[n / 2]) / 2;
-}
-
 static unsigned take_samples(LodePerfRing *ring)
 {
 	struct perf_event_header header;
@@ -82,20 +76,21 @@ LodeSampleCost lode_sample_cost_measure(
 	lode_perf_ring_unmap(&ring);
 	if (descriptor >= 0)
 		close(descriptor);
-	double run_ns = n_plain > 0 ? median(plain_ns, n_plain) : 0;
+	double run_ns = lode_median(plain_ns, n_plain);
 	if (run_ns <= 0)
 		return found;
 #if defined(__x86_64__) || defined(__aarch64__)
 	found.cycles_per_ns = LODE_CHAIN_ADDITIONS / run_ns;
 #endif
-	double cost_ns = n_sampled >= FEWEST_SAMPLES ? median(sampled_ns, n_sampled) - run_ns : 0;
+	double cost_ns = n_sampled >= FEWEST_SAMPLES ? lode_median(sampled_ns, n_sampled) - run_ns
+	                                             : 0;
 	if (cost_ns <= 0)
 		return found;
 	for (size_t i = 0; i < n_sampled; i++)
 		sampled_ns[i] = fabs(sampled_ns[i] - run_ns - cost_ns);
 	found.sample_ns = cost_ns;
 	found.sample_error_ns = hypot(error_of_median * sigma_of_mad *
-					      median(sampled_ns, n_sampled) /
+					      lode_median(sampled_ns, n_sampled) /
 					      sqrt((double)n_sampled),
 		OTHER_PROGRAM * cost_ns);
 	return found;

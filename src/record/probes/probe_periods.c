@@ -364,26 +364,14 @@ static void set_times(
 	}
 }
 
-typedef struct {
-	uint64_t ns;
-} Gap;
-
-LODE_ORDER(compare_gaps, Gap, LODE_ASCENDING(ns))
-
-static double median_of(GArray *gaps)
-{
-	g_array_sort(gaps, compare_gaps);
-	return gaps->len > 0 ? (double)LODE_AT(gaps, Gap, gaps->len / 2).ns : 0;
-}
-
 static void take_burst(Place *place, const LodeProbePair *pair, const LodeProbeHit *hits, size_t n,
 	const uint64_t *times_ns)
 {
-	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Gap));
-	g_autoptr(GArray) of_hits = g_array_new(FALSE, FALSE, sizeof(Gap));
+	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(double));
+	g_autoptr(GArray) of_hits = g_array_new(FALSE, FALSE, sizeof(double));
 
 	for (size_t i = COLD; i + DISARMING < n; i++) {
-		const Gap gap = {times_ns[i] - times_ns[i - 1]};
+		const double gap = (double)(times_ns[i] - times_ns[i - 1]);
 		if (hits[i].address == pair->first)
 			g_array_append_val(turns, gap);
 		else
@@ -393,7 +381,9 @@ static void take_burst(Place *place, const LodeProbePair *pair, const LodeProbeH
 	if (turns->len < 2)
 		return;
 	place->n_bursts++;
-	place->period_ns = MAX(median_of(turns) - median_of(of_hits), 1);
+	place->period_ns = MAX(lode_median((double *)(void *)turns->data, turns->len) -
+				       lode_median((double *)(void *)of_hits->data, of_hits->len),
+		1);
 	place->n_short = place->period_ns < SHORTEST_NS ? place->n_short + 1 : 0;
 }
 

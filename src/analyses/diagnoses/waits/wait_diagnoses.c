@@ -57,13 +57,14 @@ static bool is_herd(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle
 	       run_after_wait(self, bundle) < HERD_RUN_NS;
 }
 
-/* Of the waits of a thread's: nanoseconds in all, and in those of one delay. */
+/* How long a thread waited, in ns: in all, and in waits as long as one delay. */
 typedef struct {
 	double all, delayed;
 } Answers;
 
-/* One thread is enough, with a good part of the waiting: where both ends are in the program, the
- * other end waits for that delay and for what this one does then. */
+/* One thread is enough, with a good part of the waiting (of two ends each has half, or a bit less):
+ * where both ends are in the program, the other end waits for that delay and for what this one does
+ * then. */
 static bool is_delayed(const LodeWaitDiagnosing *self, const LodeWaitBundle *bundle)
 {
 	const GArray *slices = self->waits->slices;
